@@ -1,0 +1,1 @@
+"""Say something to somebody: routing, channels, outbox, delivery log."""

@@ -1,0 +1,1 @@
+"""GPUs, samples, jobs, verdicts, findings, policies. Counts GPU-hours, never money."""

@@ -1,0 +1,18 @@
+"""The tables of `fleet`: one file per concept."""
+
+from fleet.models.finding import Finding
+from fleet.models.gpu import Gpu, GpuPlacement, GpuUse
+from fleet.models.gpu_hour import ChangedHour, GpuHour
+from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
+from fleet.models.job import Job
+from fleet.models.ownership import OwnershipRule
+from fleet.models.policy import Exemption, IdleRuleVersion, Policy
+from fleet.models.run import JobRun
+from fleet.models.source import BadSample, Source, SourcePull, Target
+from fleet.models.verdict import GpuClock, Verdict
+
+__all__ = [
+    "Account", "BadSample", "ChangedHour", "Exemption", "Finding", "Gpu", "GpuClock", "GpuHour", "GpuPlacement", "GpuUse",
+    "IdleRuleVersion", "Instance", "InstanceState", "InstanceVersion", "Job", "JobRun", "OwnershipRule", "Policy",
+    "Source", "SourcePull", "Target", "Verdict",
+]

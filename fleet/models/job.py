@@ -1,0 +1,30 @@
+"""Workloads that hold GPUs for a time."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Job(models.Model):
+    """A workload: a Slurm job (``external_id`` 7312044) or a pod (``external_id`` namespace/pod).
+
+    ``labels``: namespace, pod, container, owner and other labels that ownership rules may match.
+    """
+
+    source = models.ForeignKey("fleet.Source", null=True, on_delete=models.SET_NULL, related_name="jobs")
+    kind = models.CharField(max_length=12)  # slurm, pod
+    external_id = models.CharField(max_length=300)
+    owner = models.CharField(max_length=254, blank=True)
+    labels = models.JSONField(default=dict)
+    started_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+
+    class Meta:
+        """One row per id and start (a requeue keeps its id)."""
+
+        constraints = [
+            models.UniqueConstraint(fields=["source", "external_id", "started_at"], nulls_distinct=False, name="job_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id

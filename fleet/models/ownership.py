@@ -1,0 +1,26 @@
+"""Ownership rules: ordered, with start dates; what matches nothing is Unassigned, and shown."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class OwnershipRule(models.Model):
+    """One rule of one rule set. The set in force at a time is that with the newest ``valid_from`` at or before it.
+
+    ``spec``: {team, match} or {team_from, strip_prefix}; ``makes_teams``: an unknown name makes a team (no fleet.yaml yet).
+    """
+
+    valid_from = models.DateTimeField()
+    position = models.IntegerField()
+    spec = models.JSONField()
+    makes_teams = models.BooleanField(default=False)
+
+    class Meta:
+        """Ordered within its set."""
+
+        constraints = [models.UniqueConstraint(fields=["valid_from", "position"], name="ownership_rule_once")]
+        ordering = ["valid_from", "position"]
+
+    def __str__(self) -> str:
+        return str(self.spec)

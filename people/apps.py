@@ -1,0 +1,9 @@
+"""The Django app `people`."""
+
+from django.apps import AppConfig
+
+
+class PeopleConfig(AppConfig):
+    """App configuration."""
+
+    name = "people"

@@ -1,0 +1,9 @@
+"""The tables of `people`: one file per concept."""
+
+from people.models.audit import AuditEvent
+from people.models.installation import Installation
+from people.models.organization import Organization
+from people.models.team import Team
+from people.models.user import RoleGrant, User
+
+__all__ = ["AuditEvent", "Installation", "Organization", "RoleGrant", "Team", "User"]
