@@ -1,4 +1,4 @@
-"""Pictures of money: plain values -> Plotly figures. Names from outside are escaped: Plotly reads a little HTML in texts."""
+"""Pictures of money: plain values -> Plotly figures. Names from outside are escaped: Plotly reads HTML in texts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,12 @@ def daily_spend(days: Sequence[date], spend: Mapping[date, MonthSpend], currency
     }  # fmt: skip
     return go.Figure(
         data=traces,
-        layout={"barmode": "stack", "xaxis": axis, "yaxis": _money_axis(spend, currency), "margin": _margin(52, 8, 8, 22)},
+        layout={
+            "barmode": "stack",
+            "xaxis": axis,
+            "yaxis": _money_axis(spend, currency),
+            "margin": _margin(52, 8, 8, 22),
+        },
     )
 
 
@@ -59,8 +64,8 @@ def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str,
             traces.append(_bar(label, colour, currency, x=amounts, y=rows, orientation="h", width=0.62))
     texts = [
         {
-            "x": float(max(one.total, Decimal(0))), "y": row, "text": short_money(one.total, currency), "xanchor": "left",
-            "xshift": 4, "font": {"size": 11, "color": var("ink"), "weight": 600},
+            "x": float(max(one.total, Decimal(0))), "y": row, "text": short_money(one.total, currency),
+            "xanchor": "left", "xshift": 4, "font": {"size": 11, "color": var("ink"), "weight": 600},
         }
         for row, one in zip(rows, spend, strict=True)
     ]  # fmt: skip
@@ -79,7 +84,9 @@ def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str,
 
 
 def _series(words: Words) -> list[tuple[str, str, str]]:
-    return [(state, words.states[state], var(state)) for state in MONEY_STATES] + [("beside", words.beside, var("fan-50"))]
+    return [(state, words.states[state], var(state)) for state in MONEY_STATES] + [
+        ("beside", words.beside, var("fan-50"))
+    ]
 
 
 def _part(spend: MonthSpend, key: str) -> float:

@@ -67,7 +67,7 @@ def currency_blocks(
         if parts:
             rows = [_row(team, one, teams, month) for team, one in parts.items()]
             rows.sort(key=lambda row: (row.is_unassigned, -row.spend.total, row.name.lower()))
-            blocks.append(CurrencyBlock(currency, total_of(parts), rows))
+            blocks.append(CurrencyBlock(currency, total_of(parts.values()), rows))
     return blocks
 
 
@@ -83,7 +83,15 @@ def csv_rows(blocks: Iterable[CurrencyBlock]) -> Iterator[list[str]]:
     """Yield header and rows: exact amounts with dot decimals, GPU-hours by state; nothing stands after the last row."""
     states = [f"money_{state}" for state in MONEY_STATES]
     hours = ["working", "low", "held", "empty", "unknown"]
-    yield ["team", "currency", "total", *states, "money_beside_compute", *(f"gpu_hours_{one}" for one in hours), "gpu_hours_unpriced"]
+    yield [
+        "team",
+        "currency",
+        "total",
+        *states,
+        "money_beside_compute",
+        *(f"gpu_hours_{one}" for one in hours),
+        "gpu_hours_unpriced",
+    ]
     for block in blocks:
         for row in block.rows:
             spend = row.spend

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from billing import charts
-from billing.month_choice import MonthChoice, read_choice
+from billing.filters import MonthChoice, read_choice
 from billing.queries.month import by_day, by_team
 from billing.tables import CurrencyBlock, csv_rows, currency_blocks
 from common.csv_files import csv_lines
@@ -49,7 +49,9 @@ def overview_csv(request: HttpRequest, visitor: Visitor) -> HttpResponse | Strea
         choice = read_choice(request.GET, visitor)
     except BadInput as error:
         return HttpResponse(f"{error.message} {error.hint}\n", status=400, content_type="text/plain; charset=utf-8")
-    answer = StreamingHttpResponse(csv_lines(csv_rows(_blocks(choice, visitor))), content_type="text/csv; charset=utf-8")
+    answer = StreamingHttpResponse(
+        csv_lines(csv_rows(_blocks(choice, visitor))), content_type="text/csv; charset=utf-8"
+    )
     answer["Content-Disposition"] = f'attachment; filename="fleetledger-teams-{choice.month:%Y-%m}-usage.csv"'
     return answer
 

@@ -1,4 +1,4 @@
-"""CSV that a spreadsheet opens without harm: UTF-8 with a mark at the start, and no cell that it would run as a formula."""
+"""CSV that a spreadsheet opens without harm: UTF-8 with a mark at the start, no cell that it would run as a formula."""
 
 from __future__ import annotations
 

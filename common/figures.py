@@ -1,7 +1,7 @@
 """Figures from the same tokens as the pages.
 
-The template `fleetledger` carries ``var(--token)`` colours: the browser resolves them, so one figure serves light and dark
-and follows a theme switch. `fleetledger_light` and `fleetledger_dark` carry the values: for images made on the server.
+The template `fleetledger` carries ``var(--token)`` colours: the browser resolves them, so one figure serves light and
+dark and follows a theme switch. `fleetledger_light` and `fleetledger_dark` carry the values: for images made on the server.
 No zoom chrome, horizontal grid only, gaps stay gaps, no WebGL traces and no ``<b>`` (both are stopped by our CSP).
 """
 
@@ -55,7 +55,8 @@ def template(colour: Callable[[str], str]) -> go.layout.Template:
         "font": {"family": FONT, "size": 12, "color": colour("ink")},
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
         "colorway": [colour(name) for name in ("working", "held", "ink-2", "low", "accent", "empty-edge")],
-        "margin": {"l": 52, "r": 12, "t": 8, "b": 28}, "showlegend": False, "hovermode": "x unified", "separators": ".,",
+        "margin": {"l": 52, "r": 12, "t": 8, "b": 28}, "showlegend": False,
+        "hovermode": "x unified", "separators": ".,",
         "dragmode": False, "bargap": 0.25, "hoverlabel": hover, "xaxis": axis, "yaxis": value_axis,
         "colorscale": {"sequential": [[0, colour("heat-0")], [1, colour("heat-1")]]},
         "annotationdefaults": {"font": {"size": 12, "color": colour("ink-2")}, "showarrow": False},

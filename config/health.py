@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 

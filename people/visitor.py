@@ -24,7 +24,7 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True)
 class Visitor:
-    """``visible``: ids of the teams whose data may be shown, None for all and Unassigned. ``teams``: only visible ones."""
+    """``visible``: ids of the teams whose data may be shown, None for all and Unassigned. ``teams``: these only."""
 
     user: User
     house: House
@@ -63,14 +63,18 @@ def visitor_of(user: User) -> Visitor:
 Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]
 
 
-def signed_in(page: Page[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
+def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
     """Give ``page`` its visitor; send strangers to the sign-in page, and who has no grant to a page that says so."""
 
     @wraps(page)
     def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not isinstance(request.user, User):
             # A fragment must not be replaced by the sign-in page: the whole page goes there.
-            return HttpResponseClientRefresh() if request.htmx else redirect_to_login(request.get_full_path())
+            return (
+                HttpResponseClientRefresh()
+                if request.headers.get("HX-Request")
+                else redirect_to_login(request.get_full_path())
+            )
         visitor = visitor_of(request.user)
         if visitor.sees_nothing:
             answer: HttpResponseBase = render(request, "people/no_grant.html", {"visitor": visitor}, status=403)

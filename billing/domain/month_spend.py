@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -74,9 +74,9 @@ class MonthSpend:
         return self.total == 0 and self.all_minutes == 0
 
 
-def total_of(parts: Mapping[object, MonthSpend]) -> MonthSpend:
+def total_of(parts: Iterable[MonthSpend]) -> MonthSpend:
     """Add up all parts."""
     result = MonthSpend()
-    for part in parts.values():
+    for part in parts:
         result = result + part
     return result

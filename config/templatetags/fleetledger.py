@@ -1,4 +1,4 @@
-"""Parts of pages that are drawn, not written: icons, states, bars. No inline style: bars are SVG with widths in percent."""
+"""Parts of pages that are drawn, not written: icons, states, bars. Bars are SVG with widths in percent."""
 
 from __future__ import annotations
 

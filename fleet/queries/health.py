@@ -10,6 +10,7 @@ from django.db.models import OuterRef, Subquery
 from fleet.models import JobRun, Source, SourcePull
 
 LATE_AFTER = timedelta(minutes=15)
+PULL_FIELDS = ("error_code", "error_message", "error_hint", "gpus", "coverage_pct")
 
 
 @dataclass(frozen=True)
@@ -39,24 +40,12 @@ class SourceHealth:
 def sources_health(now: datetime) -> list[SourceHealth]:
     """Give every enabled metric source by name, with its last pull."""
     last = SourcePull.objects.filter(source=OuterRef("pk")).order_by("-at")
-    fields = ("error_code", "error_message", "error_hint", "gpus", "coverage_pct")
-    rows = Source.objects.filter(is_enabled=True).exclude(kind="activity").order_by("name")
-    answers = []
-    for row in rows.annotate(**{f"pull_{name}": Subquery(last.values(name)[:1]) for name in fields}):
-        until = row.collected_until
-        answers.append(
-            SourceHealth(
-                row.name,
-                until,
-                now - until if until else None,
-                row.pull_error_code or "",
-                row.pull_error_message or "",
-                row.pull_error_hint or "",
-                row.pull_gpus,
-                row.pull_coverage_pct,
-            )
-        )
-    return answers
+    pull = {f"pull_{name}": Subquery(last.values(name)[:1]) for name in PULL_FIELDS}
+    rows = Source.objects.filter(is_enabled=True).exclude(kind="activity").order_by("name").annotate(**pull)
+    return [
+        SourceHealth(name, until, now - until if until else None, code or "", message or "", hint or "", gpus, coverage)
+        for name, until, code, message, hint, gpus, coverage in rows.values_list("name", "collected_until", *pull)
+    ]
 
 
 def jobs_health() -> list[JobRun]:

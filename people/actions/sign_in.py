@@ -1,7 +1,8 @@
 """Sign in with a password. Guessing is slowed down per e-mail address and per network address.
 
-After five failures for one e-mail address (thirty for one network address) every further one doubles the wait, from five
-seconds up to five minutes; an hour without a failure forgets them. While one has to wait, no password is looked at.
+After five failures for one e-mail address (thirty for one network address) every further one doubles the wait, from
+five seconds up to five minutes; an hour without a failure forgets them. Who has to wait is told so, and no password is
+looked at.
 """
 
 from __future__ import annotations
@@ -38,16 +39,16 @@ def wait_after(failures: int, *, free: int) -> timedelta:
     """Give how long the next try has to wait after so many failures in a row."""
     if failures < free:
         return timedelta(0)
-    return min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(failures - free, 10))
+    doublings: int = min(failures - free, 10)
+    return min(LONGEST_WAIT, FIRST_WAIT * (1 << doublings))
 
 
 def remaining_wait(attempt: Attempt, *, now: datetime) -> timedelta:
     """Give how long this attempt still has to wait; zero: go on."""
     kinds = {key: kind for kind, key in attempt.keys().items()}
-    waits = [timedelta(0)]
-    for row in SignInFailure.objects.filter(key__in=kinds, last_at__gt=now - FORGET_AFTER):
-        waits.append(row.last_at + wait_after(row.failures, free=FREE_TRIES[kinds[row.key]]) - now)
-    return max(waits)
+    rows = SignInFailure.objects.filter(key__in=kinds, last_at__gt=now - FORGET_AFTER)
+    waits = (row.last_at + wait_after(row.failures, free=FREE_TRIES[kinds[row.key]]) - now for row in rows)
+    return max(waits, default=timedelta(0))
 
 
 def record_failure(attempt: Attempt, *, now: datetime) -> None:

@@ -1,4 +1,4 @@
-"""What the address of a money page asks for: the month and the team. Everything that can be chosen stands in the URL."""
+"""What the address of a money page asks for: the month and the team. All that can be chosen stands in the URL."""
 
 from __future__ import annotations
 
