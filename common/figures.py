@@ -1,8 +1,8 @@
 """Figures from the same tokens as the pages.
 
 The template `fleetledger` carries ``var(--token)`` colours: the browser resolves them, so one figure serves light and
-dark and follows a theme switch. `fleetledger_light` and `fleetledger_dark` carry the values: for images made on the server.
-No zoom chrome, horizontal grid only, gaps stay gaps, no WebGL traces and no ``<b>`` (both are stopped by our CSP).
+dark and follows a theme switch. `fleetledger_light` and `fleetledger_dark` carry the values: for images made on the
+server. No zoom chrome, horizontal grid only, gaps stay gaps, no WebGL traces and no ``<b>`` (our CSP stops both).
 """
 
 from __future__ import annotations

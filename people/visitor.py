@@ -70,11 +70,8 @@ def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
     def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if not isinstance(request.user, User):
             # A fragment must not be replaced by the sign-in page: the whole page goes there.
-            return (
-                HttpResponseClientRefresh()
-                if request.headers.get("HX-Request")
-                else redirect_to_login(request.get_full_path())
-            )
+            is_fragment = "HX-Request" in request.headers
+            return HttpResponseClientRefresh() if is_fragment else redirect_to_login(request.get_full_path())
         visitor = visitor_of(request.user)
         if visitor.sees_nothing:
             answer: HttpResponseBase = render(request, "people/no_grant.html", {"visitor": visitor}, status=403)
