@@ -147,7 +147,7 @@ STATICFILES_DIRS = [path for path in [BASE_DIR / "static"] if path.exists()]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "config.static_files.PlotlyFinder",
+    "config.plotly_file.PlotlyFinder",
 ]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

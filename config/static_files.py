@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib.util
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -13,35 +12,11 @@ from typing import Any
 import brotli
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from django.contrib.staticfiles.finders import BaseFinder
-from django.core.files.storage import FileSystemStorage
 from django.core.management import call_command
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-PLOTLY = "plotly.min.js"
 _FINGERPRINT = ".collected"
-
-
-class PlotlyFinder(BaseFinder):
-    """Finds the one file of the Python package plotly that pages load; its other 60 MB stay where they are."""
-
-    def __init__(self, *_args: object, **_options: object) -> None:
-        spec = importlib.util.find_spec("plotly")  # locates, does not import
-        assert spec is not None, "plotly is in requirements/base.in"
-        assert spec.submodule_search_locations is not None
-        self.folder = Path(next(iter(spec.submodule_search_locations))) / "package_data"
-        self.storage = FileSystemStorage(location=str(self.folder))
-        self.storage.prefix = "plotly"  # type: ignore[attr-defined] # collectstatic reads it
-
-    def find(self, path: str, find_all: bool = False, **_options: Any) -> str | list[str]:  # type: ignore[override]
-        """Find ``plotly/plotly.min.js``."""
-        found = [str(self.folder / PLOTLY)] if path == f"plotly/{PLOTLY}" else []
-        return found if find_all else "".join(found)
-
-    def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
-        """Give the one file."""
-        yield PLOTLY, self.storage
 
 
 class QuickCompressor(Compressor):
