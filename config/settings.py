@@ -78,3 +78,13 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
+
+# Messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words.
+ALERT_CHANNELS = {
+    "email": "alerts.channels.email.EmailChannel",
+    "slack_webhook": "alerts.channels.slack_webhook.SlackWebhookChannel",
+    "webhook": "alerts.channels.webhook.WebhookChannel",
+}
+ALERT_RENDERERS: dict[str, str] = {}
+FLEETLEDGER_URL = env.str("FLEETLEDGER_URL", default="http://127.0.0.1:8000")
+EMAIL_URL = env.str("EMAIL_URL", default="")
