@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from alerts.channels.registry import adapter
+from alerts.queries.adapters import adapter
 from alerts.domain.occurrence import TOLD
 from alerts.domain.routing import RouteRule, first_match, route_rule
 from alerts.models import Alert, Channel, Delivery, Message, Route

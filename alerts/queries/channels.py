@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from alerts.channels.registry import adapter
+from alerts.queries.adapters import adapter
 from alerts.models import Channel
 from common.errors import FleetledgerError
 from common.periods import iso
