@@ -29,7 +29,9 @@ def render(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 def _source(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
     name = facts["subject"]
     if is_over:
-        return _("Source %(name)s is back") % {"name": name}, _("It answers again. Samples are read from where they ended.")
+        return _("Source %(name)s is back") % {"name": name}, _(
+            "It answers again. Samples are read from where they ended."
+        )
     title = _("Source %(name)s can't be read") % {"name": name}
     loss = _("Its GPUs are shown as unknown until it answers again; nothing is released meanwhile.")
     return title, " ".join(part for part in (_(str(facts.get("message") or "")), loss) if part)
@@ -42,7 +44,9 @@ def _channel(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
     if facts.get("code") == "channel_broken":
         return (
             _("Channel %(name)s is broken") % {"name": name},
-            _("Its other side refused for good, so nothing is sent over it. Mend its address and apply the file again."),
+            _(
+                "Its other side refused for good, so nothing is sent over it. Mend its address and apply the file again."
+            ),
         )
     return (
         _("Channel %(name)s fails") % {"name": name},

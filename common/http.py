@@ -213,7 +213,9 @@ def _not_answered(error: requests.RequestException, *, was_connected: bool) -> N
         return NotAnswered("tls_failed", was_sent=False)
     if isinstance(error, requests.ConnectTimeout):
         return NotAnswered("connect_timeout", was_sent=False)
-    if isinstance(error, requests.exceptions.MissingSchema | requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL):
+    if isinstance(
+        error, requests.exceptions.MissingSchema | requests.exceptions.InvalidSchema | requests.exceptions.InvalidURL
+    ):
         return NotAnswered("bad_url", was_sent=False)
     if isinstance(error, requests.Timeout):
         return NotAnswered("timeout", was_sent=True)

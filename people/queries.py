@@ -46,7 +46,9 @@ def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     if not team_ids:
         return {}
     teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
-    return {team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in team_ids if team_id in teams}
+    return {
+        team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in team_ids if team_id in teams
+    }
 
 
 def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:

@@ -71,7 +71,13 @@ def _row(place: int, one: Occurrence) -> dict[str, object]:
 
 @transaction.atomic
 def resolve_alerts(
-    *, rule: str, subject_kind: str, subjects: Sequence[str], now: datetime, account: str = "", episode: str | None = None
+    *,
+    rule: str,
+    subject_kind: str,
+    subjects: Sequence[str],
+    now: datetime,
+    account: str = "",
+    episode: str | None = None,
 ) -> int:
     """Resolve what is open of ``rule`` for the subjects; give how many. Only what is known to be over may come here.
 

@@ -14,11 +14,11 @@ from django.db import connection
 
 from alerts.actions.claims import Claim, claim_next, expire, record
 from alerts.actions.render import render_message
-from alerts.queries.adapters import adapter, is_test
 from alerts.domain.pace import STILL, Pace
 from alerts.domain.ports import Accepted, Channel, ChannelError, Ids, Rendered
 from alerts.models import Channel as ChannelRow
 from alerts.models import Delivery
+from alerts.queries.adapters import adapter, is_test
 from alerts.queries.documents import DELIVERED
 from alerts.queries.outbox import due_channels, waiting
 from common.effects import Effects

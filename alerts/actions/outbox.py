@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from alerts.queries.adapters import adapter
-from alerts.domain.occurrence import TOLD
 from alerts.domain.routing import RouteRule, first_match, route_rule
 from alerts.models import Alert, Channel, Delivery, Message, Route
 from alerts.models.delivery import DeliveryState
+from alerts.queries.adapters import adapter
 from common.errors import FleetledgerError
 from people.queries import recipients, team_lineages
 
@@ -101,7 +100,9 @@ def write_deliveries(
             fallen.append(message)
     keys = [(row.message_id, row.channel_id, row.to) for row in rows]
     known = set(
-        Delivery.objects.filter(message__in={row.message_id for row in rows}).values_list("message_id", "channel_id", "to")
+        Delivery.objects.filter(message__in={row.message_id for row in rows}).values_list(
+            "message_id", "channel_id", "to"
+        )
     )
     new = [row for row, key in zip(rows, keys, strict=True) if key not in known]
     Delivery.objects.bulk_create(new, ignore_conflicts=True)

@@ -45,9 +45,9 @@ def render_message(message: Message, alerts: list[Alert], *, now: datetime) -> R
 
 
 def _words(path: str, kind: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:
-    renderer = cast(Renderer, import_string(path))
+    renderer = cast("Renderer", import_string(path))
     words = renderer(kind, facts)
-    generic = cast(Renderer, import_string(GENERIC))(kind, facts)
+    generic = cast("Renderer", import_string(GENERIC))(kind, facts)
     return {**generic, **{key: value for key, value in words.items() if value not in (None, "", [])}}
 
 

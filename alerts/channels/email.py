@@ -71,7 +71,9 @@ class EmailChannel:
         server()
         for address in self.addresses() or ():
             if not is_address(address):
-                raise BadInput("bad_address", f"The channel {self.name} has an address that is none.", hint="Mend `to`.")
+                raise BadInput(
+                    "bad_address", f"The channel {self.name} has an address that is none.", hint="Mend `to`."
+                )
 
     def send(self, message: Rendered, to: str, ids: Ids, now: datetime) -> Accepted:
         """Send once to one address. Raises ChannelError."""
@@ -82,7 +84,13 @@ class EmailChannel:
         except BadInput as error:
             raise ChannelError(error.code) from None
         backend = _Backend(**options, timeout=SECONDS, fail_silently=False)
-        mail = compose(message, to, ids, now, sender=str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL)))
+        mail = compose(
+            message,
+            to,
+            ids,
+            now,
+            sender=str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL)),
+        )
         try:
             backend.open()
             backend.send_messages([mail])
@@ -106,7 +114,9 @@ def server() -> dict[str, Any]:
     """Read EMAIL_URL into the arguments of Django's SMTP backend. Raises BadInput without naming its value."""
     url = settings.EMAIL_URL
     if not url:
-        raise BadInput("no_mail_server", "EMAIL_URL is not set.", hint="Set EMAIL_URL=smtp+tls://user:password@host:587.")
+        raise BadInput(
+            "no_mail_server", "EMAIL_URL is not set.", hint="Set EMAIL_URL=smtp+tls://user:password@host:587."
+        )
     try:
         read = environ.Env.email_url_config(url)
         port = int(read.get("EMAIL_PORT") or 25)
@@ -120,7 +130,9 @@ def server() -> dict[str, Any]:
             "use_tls": bool(read.get("EMAIL_USE_TLS")) and not over_tls,
         }
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise BadInput("bad_email_url", "EMAIL_URL can't be read.", hint="Write smtp+tls://user:password@host:587.") from None
+        raise BadInput(
+            "bad_email_url", "EMAIL_URL can't be read.", hint="Write smtp+tls://user:password@host:587."
+        ) from None
 
 
 def sender_of(url: str, site: str) -> str:

@@ -34,14 +34,22 @@ def allows_private(spec: Mapping[str, Any]) -> bool:
     return any(spec.get(key) in (True, "true") for key in ("allow_private", "test"))
 
 
-def post(url: str, body: bytes, *, headers: Mapping[str, str], ids: Ids, now: datetime, allow_private: bool) -> Accepted:
+def post(
+    url: str, body: bytes, *, headers: Mapping[str, str], ids: Ids, now: datetime, allow_private: bool
+) -> Accepted:
     """POST ``body`` once. Raises ChannelError; neither it nor its cause names the URL."""
     sent = {"Content-Type": "application/json", "User-Agent": "Fleetledger", "Idempotency-Key": ids.message, **headers}
     if ids.given_time:
         sent["Fleetledger-At"] = iso(now)
     try:
         answer = request(
-            "POST", url, headers=sent, body=body, allow_private=allow_private, total_seconds=TOTAL_SECONDS, max_bytes=2048
+            "POST",
+            url,
+            headers=sent,
+            body=body,
+            allow_private=allow_private,
+            total_seconds=TOTAL_SECONDS,
+            max_bytes=2048,
         )
     except RefusedAddress:
         raise ChannelError("private_address", permanent=True) from None

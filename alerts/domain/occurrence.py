@@ -7,7 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 TOLD = frozenset(
-    {"idle", "suspected_hang", "gpu_lost", "target_down", "source", "balance", "budget", "anomaly", "breaker", "release", "channel"}
+    {
+        "idle",
+        "suspected_hang",
+        "gpu_lost",
+        "target_down",
+        "source",
+        "balance",
+        "budget",
+        "anomaly",
+        "breaker",
+        "release",
+        "channel",
+    }
 )
 """Kinds that reach people by any route that fits; another kind does only where a route names it."""
 

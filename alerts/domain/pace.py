@@ -33,7 +33,9 @@ STILL = Pace(elapsed=timedelta, sleep=None, given_time=True, longest=timedelta(d
 """Given time: everything of a pass happens at its ``now``."""
 
 
-def running(monotonic: Callable[[], float], sleep: Callable[[float], None], *, longest: timedelta = timedelta(seconds=8)) -> Pace:
+def running(
+    monotonic: Callable[[], float], sleep: Callable[[float], None], *, longest: timedelta = timedelta(seconds=8)
+) -> Pace:
     """Give the pace of a live pass that begins now: time runs, and it waits where a channel wants a rest between sends."""
     began = monotonic()
     return Pace(lambda: timedelta(seconds=monotonic() - began), sleep, given_time=False, longest=longest)

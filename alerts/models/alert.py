@@ -29,7 +29,9 @@ class Alert(models.Model):
         """Once per episode, and one open at a time."""
 
         constraints = [
-            models.UniqueConstraint(fields=["rule", "subject_kind", "subject", "account", "episode"], name="alert_once"),
+            models.UniqueConstraint(
+                fields=["rule", "subject_kind", "subject", "account", "episode"], name="alert_once"
+            ),
             models.UniqueConstraint(
                 fields=["rule", "subject_kind", "subject", "account"],
                 condition=~models.Q(state=RESOLVED),

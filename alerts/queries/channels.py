@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from alerts.queries.adapters import adapter
 from alerts.models import Channel
+from alerts.queries.adapters import adapter
 from common.errors import FleetledgerError
 from common.periods import iso
 
@@ -43,5 +43,7 @@ def _check(channel: Channel, now: datetime) -> ChannelCheck:
             "Look at the attempts with manage.py deliveries; it tries again by itself.",
         )  # fmt: skip
     if channel.not_before and channel.not_before > now:
-        return ChannelCheck(channel.name, True, "waits", f"Waits until {iso(channel.not_before)}, as the other side asked.")
+        return ChannelCheck(
+            channel.name, True, "waits", f"Waits until {iso(channel.not_before)}, as the other side asked."
+        )
     return ChannelCheck(channel.name, True, "ok", "Ready.")

@@ -61,7 +61,8 @@ def deliveries_document(*, since: datetime | None = None, at: datetime | None = 
     if at:
         rows, attempts = rows.filter(message__created_at__lte=at), attempts.filter(at__lte=at)
     rows = rows.select_related("message", "channel").prefetch_related(
-        Prefetch("attempts", queryset=attempts), Prefetch("message__alerts", queryset=Alert.objects.only("pk").order_by("pk"))
+        Prefetch("attempts", queryset=attempts),
+        Prefetch("message__alerts", queryset=Alert.objects.only("pk").order_by("pk")),
     )
     return [_delivery(row, at) for row in rows]
 

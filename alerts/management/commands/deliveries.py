@@ -32,7 +32,9 @@ class Command(DoorCommand):
         lines = []
         for row in answer:
             reached = " ".join(part for part in (row["channel"], row["to"]) if part)
-            lines.append(f"{row['delivered_at'] or '-':<20}  {row['state']:<10} {row['kind']:<10} {row['subject']}  {reached}")
+            lines.append(
+                f"{row['delivered_at'] or '-':<20}  {row['state']:<10} {row['kind']:<10} {row['subject']}  {reached}"
+            )
             for attempt in row["attempts"]:
                 words = (attempt["at"], attempt["outcome"], attempt["status"], attempt["detail"])
                 lines.append("    " + " ".join(str(word) for word in words if word is not None))
