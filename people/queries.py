@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
+
+from django.db.models import Subquery
 
 from people.models import Installation, Organization, RoleGrant, Team, User
 from people.models.installation import ClockMode
 from people.models.user import Role
+from people.roles import visible_teams
 
 
 def organization() -> Organization:
@@ -41,6 +45,59 @@ def write_time(at: datetime | None, *, clock: datetime) -> datetime:
     return clock
 
 
+@dataclass(frozen=True)
+class House:
+    """What every page needs of organisation and installation, in one read."""
+
+    name: str
+    currency: str
+    time_zone: str
+    is_replaying: bool
+    world_at: datetime | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone in which days and months are cut."""
+        return ZoneInfo(self.time_zone)
+
+
+def house() -> House:
+    """Give the organisation and the installation's clock (both made on first use)."""
+    clock = Installation.objects.filter(pk=1)
+    found = Organization.objects.annotate(
+        clock=Subquery(clock.values("clock")), world_at=Subquery(clock.values("world_at"))
+    ).filter(pk=1)
+    row = found.first()
+    if row is None or row.clock is None:
+        organization()
+        installation()
+        row = found.get()
+    return House(row.name, row.currency, row.time_zone, row.clock == ClockMode.REPLAY, row.world_at)
+
+
+@dataclass(frozen=True)
+class TeamName:
+    """A team as pages show it."""
+
+    id: int
+    name: str
+    parent_id: int | None
+    cost_center: str
+
+
+def teams() -> dict[int, TeamName]:
+    """Give all teams by id, in the order of their names."""
+    rows = Team.objects.order_by("name").values_list("id", "name", "parent_id", "cost_center")
+    return {row[0]: TeamName(*row) for row in rows}
+
+
+def visible_team_ids(user: User, known: Mapping[int, TeamName] | None = None) -> frozenset[int] | None:
+    """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned. ``known``: all teams."""
+    granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
+    every = teams() if known is None else known
+    return visible_teams(granted, {team.id: team.parent_id for team in every.values()})
+
+
 def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     """Give each team's name followed by its parents' names, up to the top."""
     if not team_ids:
@@ -69,14 +126,13 @@ def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, i
     switched_off = set(User.objects.filter(is_active=False).values_list("email", flat=True))
     leads: dict[int, list[str]] = {}
     admins: list[str] = []
-    grants = RoleGrant.objects.filter(user__is_active=True, role__in=(Role.TEAM_LEAD, Role.ADMIN))
-    for role, team_id, email in grants.order_by("user__email").values_list("role", "team_id", "user__email"):
-        if role == Role.TEAM_LEAD and team_id is not None:
-            leads.setdefault(team_id, []).append(email)
-        elif role == Role.ADMIN and team_id is None:
-            admins.append(email)
+    for grant in RoleGrant.objects.filter(user__is_active=True).select_related("user").order_by("user__email"):
+        if grant.role == Role.TEAM_LEAD and grant.team_id is not None:
+            leads.setdefault(grant.team_id, []).append(grant.user.email)
+        elif grant.role == Role.ADMIN and grant.team_id is None:
+            admins.append(grant.user.email)
     teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
-    found = {}
+    found: dict[tuple[str, int | None], list[str]] = {}
     for owner, team_id in readers:
         address = owner.strip().lower()
         if "@" in address and address not in switched_off:

@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from django.template.base import Lexer, TokenType
 
 READ_ALOUD = {"alt", "aria-label", "aria-description", "placeholder", "title", "content", "label"}
+FOR_BROWSERS = {"viewport", "color-scheme", "theme-color", "htmx-config"}
 # Names and units that no language changes.
 SAME_EVERYWHERE = re.compile(
     r"Fleetledger|GPUs?|CSV|JSON|UTC|API|URL|Slack|Prometheus|fleet\.yaml|make run|[kMGT]i?B|USD|&\w+;"
@@ -42,7 +43,7 @@ class _Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        if tag in {"script", "style"}:
+        if tag in {"script", "style", "code"}:  # a command or a name in code is the same in every language
             self.stack.append(tag)
         if tag == "style":
             self._add("inline style", "<style>")
@@ -57,7 +58,7 @@ class _Reader(HTMLParser):
         if name.startswith(("on", "hx-on", "x-on")) or value.strip().lower().startswith(("javascript:", "js:")):
             self._add("inline script", f"{name}={value}")
         is_read = name in READ_ALOUD or (name == "value" and values.get("type") in {"submit", "button", "reset"})
-        if is_read and not (tag == "meta" and values.get("name") in {"viewport", "color-scheme", "theme-color"}):
+        if is_read and not (tag == "meta" and values.get("name") in FOR_BROWSERS):
             self._check_text(value, name)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
