@@ -31,7 +31,6 @@ FLEETLEDGER_URL = ENVIRONMENT.get("FLEETLEDGER_URL", "http://127.0.0.1:8000").rs
 ACT_IS_ON = ENVIRONMENT.get("FLEETLEDGER_ACT", "on") == "on"
 PROMETHEUS_URL = ENVIRONMENT.get("PROMETHEUS_URL")
 EMAIL_URL = ENVIRONMENT.get("EMAIL_URL")
-EMAIL_FROM = f"fleetledger@{urlsplit(FLEETLEDGER_URL).hostname}"
 SLACK_BOT_TOKEN = ENVIRONMENT.get("SLACK_BOT_TOKEN")
 SLACK_SIGNING_SECRET = ENVIRONMENT.get("SLACK_SIGNING_SECRET")
 METRICS_TOKEN = ENVIRONMENT.get("METRICS_TOKEN")
@@ -186,6 +185,15 @@ CONTENT_SECURITY_POLICY = {
         "form-action": ["'self'"],
     }
 }
+
+# --- messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words ------------
+
+ALERT_CHANNELS = {
+    "email": "alerts.channels.email.EmailChannel",
+    "slack_webhook": "alerts.channels.slack_webhook.SlackWebhookChannel",
+    "webhook": "alerts.channels.webhook.WebhookChannel",
+}
+ALERT_RENDERERS: dict[str, str] = {}
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 
