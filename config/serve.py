@@ -15,6 +15,7 @@ from pathlib import Path
 
 from common.errors import FleetledgerError
 from config import startup
+from config.embedded import Hold
 
 SECONDS_TO_END = 8.0
 SOCKET_VARIABLE = "WEB_SOCKET"  # the number of the listening socket that the supervisor hands down
@@ -58,19 +59,32 @@ def worker() -> None:
     from config.broker import sweep
     from config.celery import app
 
-    hold = startup.begin()
+    hold = startup.begin()  # kept until the end
     if not settings.ENVIRONMENT.is_set("CELERY_BROKER_URL"):
         sweep(settings.FOLDER.broker)
+    sys.argv = ["celery", "worker"]  # what process lists show
     options = ["--concurrency=2", "--loglevel=WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
-    app.worker_main(["--quiet", "worker", *options])
-    del hold
+    try:
+        app.worker_main(["--quiet", "worker", *options])
+    finally:
+        release(hold)
 
 
 def beat() -> None:
     """Send a message for every job that is due."""
     from config.celery import app
 
-    app.Beat(loglevel="WARNING", pidfile=None, quiet=True).run()
+    hold = startup.begin()
+    try:
+        app.Beat(loglevel="WARNING", pidfile=None, quiet=True).run()
+    finally:
+        release(hold)
+
+
+def release(hold: Hold | None) -> None:
+    """Let go of the embedded engine."""
+    if hold is not None:
+        hold.release()
 
 
 PROGRAMS: Mapping[str, Callable[[], None]] = {"web": web, "worker": worker, "beat": beat}

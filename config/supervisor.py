@@ -20,8 +20,8 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from common.errors import BadInputs, FleetledgerError
 from config import environment, startup
@@ -209,7 +209,7 @@ def answers(url: str) -> bool:
 
 
 @contextlib.contextmanager
-def listening():
+def listening() -> Iterator[socket.socket]:
     """Listen on the first free port; web gets this very socket, so nobody can take the port in between."""
     for port in range(FIRST_PORT, LAST_PORT + 1):
         listener = socket.socket()
@@ -231,7 +231,7 @@ def listening():
 
 
 @contextlib.contextmanager
-def the_only_one(folder: DataFolder):
+def the_only_one(folder: DataFolder) -> Iterator[None]:
     """Be the only supervisor of this data folder, else say where the other one is."""
     folder.make()
     descriptor = os.open(folder.run / "supervisor-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -251,7 +251,9 @@ def the_only_one(folder: DataFolder):
 def main(arguments: list[str]) -> int:
     """Run until told to stop."""
     parser = argparse.ArgumentParser(prog="config.supervisor", description=__doc__.splitlines()[0])
-    parser.add_argument("--end-with-parent", action="store_true", help="end when the process that started this one ends")
+    parser.add_argument(
+        "--end-with-parent", action="store_true", help="end when the process that started this one ends"
+    )
     options = parser.parse_args(arguments)
     if options.end_with_parent and sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)

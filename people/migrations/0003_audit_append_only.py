@@ -17,5 +17,5 @@ DROP FUNCTION people_refuse_change();
 
 
 class Migration(migrations.Migration):
-    dependencies = [("people", "0001_initial")]
+    dependencies = [("people", "0002_sign_in_failure")]
     operations = [migrations.RunSQL(FORWARDS, BACKWARDS)]
