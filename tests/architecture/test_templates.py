@@ -8,6 +8,7 @@ from tests.architecture.templates import examine
 from tests.architecture.tree import files, show
 
 HEAD = "{% load i18n %}"
+MAILS = {"templates/alerts/message.html"}  # mail programs know no other style than an inline one
 
 
 @pytest.mark.parametrize(
