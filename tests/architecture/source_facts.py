@@ -95,10 +95,6 @@ def metric_names() -> set[str]:
 
 def documented(page: str) -> set[str]:
     """Give every word in backticks on a page of ``docs/reference/``, outside fenced blocks, split at spaces."""
-    text = re.sub(
-        r"^```.*?^```",
-        "",
-        (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8"),
-        flags=re.MULTILINE | re.DOTALL,
-    )
-    return {word for code in re.findall(r"`([^`]+)`", text) for word in re.split(r"[\s,|]+", code)}
+    text = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
+    outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return {word for code in re.findall(r"`([^`]+)`", outside) for word in re.split(r"[\s,|]+", code)}
