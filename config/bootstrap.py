@@ -1,5 +1,6 @@
-"""`make setup`: .venv from hash-locked requirements. Standard library only, and readable by every Python since 2.7, so
-that an old one can say what it lacks.
+"""`make setup`: .venv from hash-locked requirements.
+
+Standard library only, and readable by every Python since 2.7, so that an old one can say what it lacks.
 
     python3 config/bootstrap.py LOCK...     each LOCK is a file of requirements/, like base.txt
 """
@@ -53,7 +54,9 @@ def make_venv():
         refuse("%s can't be written: .venv belongs there. Run make as the user who owns the checkout." % ROOT)
     if os.path.isdir(VENV) and not os.path.islink(VENV):
         shutil.rmtree(VENV)
-    made = subprocess.run([sys.executable, "-m", "venv", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    made = subprocess.run(
+        [sys.executable, "-m", "venv", VENV], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
     if made.returncode:
         if b"ensurepip" in made.stdout:
             refuse("This Python can't make virtual environments. On Debian and Ubuntu: apt-get install python3-venv")

@@ -186,7 +186,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# --- messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words ------------
+# --- messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words ---------
 
 ALERT_CHANNELS = {
     "email": "alerts.channels.email.EmailChannel",

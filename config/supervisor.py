@@ -1,8 +1,8 @@
 """`make run`: database, web, worker and beat from one command; Ctrl-C ends everything.
 
 The supervisor prepares (migrations, static files, first sign-in), starts the children, starts again what ends, and says
-so. It never loads Django itself, so it stays small and nothing but the system can bring it down; when it is killed all the
-same, every child ends by itself (`config/serve.py`) and the engine's warden stops the database.
+so. It never loads Django itself, so it stays small and nothing but the system can bring it down; when it is killed all
+the same, every child ends by itself (`config/serve.py`) and the engine's warden stops the database.
 """
 
 from __future__ import annotations
