@@ -1,7 +1,7 @@
 """Run every benchmark, or those that are named: ``python -m benchmarks [NAME...]``.
 
-Each is a module here with a ``main()``; it runs in a process and on a throw-away database of its own, so that memory and
-tables are its own. ``DATABASE_URL``, when set, names the server to use instead.
+Each is a module here with a ``main()``; it runs in a process and on a throw-away database of its own, so that memory
+and tables are its own. ``DATABASE_URL``, when set, names the server to use instead.
 """
 
 from __future__ import annotations

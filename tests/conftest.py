@@ -10,8 +10,8 @@ from pathlib import Path
 
 import environ
 import pytest
-from config.embedded.temporary import temporary_engine
 
+from config.embedded.temporary import temporary_engine
 from tests.support.prometheus import PrometheusStarter
 from tests.support.redis import redis_server
 from tests.support.scripted_http import ScriptedServer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def test_image_and_compose_start_web_the_same_way() -> None:
 
 def deploy_check(tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
     """Run Django's deployment check with the environment of the web service behind HTTPS."""
-    (tmp_path / "secret_key").write_text("k3Y-" * 20, encoding="utf-8")
+    (tmp_path / "secret_key").write_text(secrets.token_urlsafe(48), encoding="utf-8")
     (tmp_path / "database_url").write_text("postgres://u:p@127.0.0.1:1/none", encoding="utf-8")
     given = {name: value.replace("/run/secrets", str(tmp_path)) for name, value in environment("web").items()}
     given |= {"DJANGO_SETTINGS_MODULE": "config.settings", "FLEETLEDGER_URL": "https://fleet.example.com", **more}

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from config.embedded.binaries import user_prefix
-
 from tests.support.processes import free_port, require_program, running, wait_until
 
 _SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "shared_buffers=64MB")
@@ -21,7 +20,7 @@ _SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "sha
 def system_postgres() -> Iterator[str]:
     """Start it on a free loopback port with its files in a temporary folder; give its DATABASE_URL; end it."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    programs = Path(require_program("postgres", *places)).parent
+    programs = Path(require_program("postgres", *places)).resolve().parent
     folder = Path(tempfile.mkdtemp(prefix="fl-pg-"))  # short: a socket's path has a limit of about 107 bytes
     port = free_port()
     try:
