@@ -32,6 +32,7 @@ class GpuHourCost(models.Model):
     gpu_ref = models.BigIntegerField(default=0)
     share = models.SmallIntegerField(default=0)
     currency = models.CharField(max_length=3)
+    counts_time = models.BooleanField(default=True)  # only the first currency of an hour counts the row's time
     is_list_price = models.BooleanField(default=False)  # from the suggested price book
     unpriced_ms = models.BigIntegerField(default=0)
     working = amount()  # without low

@@ -1,0 +1,1 @@
+"""Reads of `billing`: prices, spend, run time, what the overview shows."""
