@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from people.models import Installation, Organization
+from django.db.models import Subquery
+
+from people.models import Installation, Organization, RoleGrant, Team, User
 from people.models.installation import ClockMode
+from people.models.user import Role
+from people.roles import visible_teams
 
 
 def organization() -> Organization:
@@ -37,3 +43,101 @@ def write_time(at: datetime | None, *, clock: datetime) -> datetime:
     if row.clock == ClockMode.REPLAY and row.world_at:
         return row.world_at
     return clock
+
+
+@dataclass(frozen=True)
+class House:
+    """What every page needs of organisation and installation, in one read."""
+
+    name: str
+    currency: str
+    time_zone: str
+    is_replaying: bool
+    world_at: datetime | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone in which days and months are cut."""
+        return ZoneInfo(self.time_zone)
+
+
+def house() -> House:
+    """Give the organisation and the installation's clock (both made on first use)."""
+    clock = Installation.objects.filter(pk=1)
+    found = Organization.objects.annotate(
+        clock=Subquery(clock.values("clock")), world_at=Subquery(clock.values("world_at"))
+    ).filter(pk=1)
+    row = found.first()
+    if row is None or row.clock is None:
+        organization()
+        installation()
+        row = found.get()
+    return House(row.name, row.currency, row.time_zone, row.clock == ClockMode.REPLAY, row.world_at)
+
+
+@dataclass(frozen=True)
+class TeamName:
+    """A team as pages show it."""
+
+    id: int
+    name: str
+    parent_id: int | None
+    cost_center: str
+
+
+def teams() -> dict[int, TeamName]:
+    """Give all teams by id, in the order of their names."""
+    rows = Team.objects.order_by("name").values_list("id", "name", "parent_id", "cost_center")
+    return {row[0]: TeamName(*row) for row in rows}
+
+
+def visible_team_ids(user: User, known: Mapping[int, TeamName] | None = None) -> frozenset[int] | None:
+    """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned. ``known``: all teams."""
+    granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
+    every = teams() if known is None else known
+    return visible_teams(granted, {team.id: team.parent_id for team in every.values()})
+
+
+def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """Give each team's name followed by its parents' names, up to the top."""
+    if not team_ids:
+        return {}
+    teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
+    return {
+        team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in team_ids if team_id in teams
+    }
+
+
+def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:
+    """Give the team and its parents; a circle of parents ends where it closes."""
+    found: list[int] = []
+    current: int | None = team_id
+    while current is not None and current in teams and current not in found:
+        found.append(current)
+        current = teams[current].parent_id
+    return found
+
+
+def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], list[str]]:
+    """Give whom a message for each (owner's address or nothing, team) is for, as addresses.
+
+    The owner, unless switched off; else the leads of the team or of the nearest parent that has some; else the admins.
+    """
+    switched_off = set(User.objects.filter(is_active=False).values_list("email", flat=True))
+    leads: dict[int, list[str]] = {}
+    admins: list[str] = []
+    for grant in RoleGrant.objects.filter(user__is_active=True).select_related("user").order_by("user__email"):
+        if grant.role == Role.TEAM_LEAD and grant.team_id is not None:
+            leads.setdefault(grant.team_id, []).append(grant.user.email)
+        elif grant.role == Role.ADMIN and grant.team_id is None:
+            admins.append(grant.user.email)
+    teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
+    found: dict[tuple[str, int | None], list[str]] = {}
+    for owner, team_id in readers:
+        address = owner.strip().lower()
+        if "@" in address and address not in switched_off:
+            found[owner, team_id] = [address]
+            continue
+        ancestry = _ancestry(team_id, teams) if team_id is not None else []
+        found[owner, team_id] = next((leads[pk] for pk in ancestry if pk in leads), admins)
+    return found

@@ -119,9 +119,16 @@ def write_gpu_costs(moneys: Mapping[Key, HourMoney]) -> tuple[int, set[Key]]:
 
 def _find(hours: NDArray[np.int64], instances: NDArray[np.int64], rows: NDArray[np.void]) -> NDArray[np.int64]:
     """Give the number of the key of each row; keys and rows are both in order of hour and instance."""
-    starts = np.flatnonzero(
-        np.r_[True, (rows["hour_us"][1:] != rows["hour_us"][:-1]) | (rows["instance_id"][1:] != rows["instance_id"][:-1])]
-    ) if len(rows) else np.zeros(0, dtype=np.int64)
+    starts = (
+        np.flatnonzero(
+            np.r_[
+                True,
+                (rows["hour_us"][1:] != rows["hour_us"][:-1]) | (rows["instance_id"][1:] != rows["instance_id"][:-1]),
+            ]
+        )
+        if len(rows)
+        else np.zeros(0, dtype=np.int64)
+    )
     numbers = {pair: number for number, pair in enumerate(zip(hours.tolist(), instances.tolist(), strict=True))}
     pairs = zip(rows["hour_us"][starts].tolist(), rows["instance_id"][starts].tolist(), strict=True)
     first = np.array([numbers[pair] for pair in pairs], dtype=np.int64)
@@ -156,7 +163,11 @@ def _write(
     """Split the amounts over the rows of their instance-hour and write them."""
     first = np.searchsorted(row_key, found.key, side="left")
     counts = np.searchsorted(row_key, found.key, side="right") - first
-    row = np.repeat(first - np.r_[0, np.cumsum(counts)[:-1]], counts) + np.arange(counts.sum()) if counts.sum() else first[:0]
+    row = (
+        np.repeat(first - np.r_[0, np.cumsum(counts)[:-1]], counts) + np.arange(counts.sum())
+        if counts.sum()
+        else first[:0]
+    )
     group = np.repeat(np.arange(len(counts)), counts)
     spent = times[row]
     running = split_groups(found.running, np.repeat(group, RUNNING), spent[:, :RUNNING].ravel()).reshape(-1, RUNNING)
@@ -191,7 +202,17 @@ def write_instance_costs(keys: Collection[Key], storage: Storage, bare: Mapping[
     table: list[tuple[Any, ...]] = []
     for instance, hour in keys:
         table += [
-            (cost.instance_id, hour, "storage", cost.share, cost.part_start_minute, cost.team_id, cost.owner, cost.currency, cost.units)
+            (
+                cost.instance_id,
+                hour,
+                "storage",
+                cost.share,
+                cost.part_start_minute,
+                cost.team_id,
+                cost.owner,
+                cost.currency,
+                cost.units,
+            )
             for cost in storage.costs(instance, hour)
         ]
     for (instance, hour), money in bare.items():
@@ -200,7 +221,9 @@ def write_instance_costs(keys: Collection[Key], storage: Storage, bare: Mapping[
             (instance, hour, "compute", number, 0, team, owner, amount.currency, amount.running)
             for number, amount in enumerate(money.amounts)
         ]
-    columns: list[list[Any]] = [list(column) for column in zip(*table, strict=True)] if table else [[] for _ in range(9)]
+    columns: list[list[Any]] = (
+        [list(column) for column in zip(*table, strict=True)] if table else [[] for _ in range(9)]
+    )
     names = ("i", "h", "kind", "share", "part", "team", "owner", "currency", "units")
     with connection.cursor() as cursor:
         cursor.execute(

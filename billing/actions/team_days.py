@@ -39,7 +39,7 @@ WITH gpu AS (
     UNION ALL
     SELECT team_id, account_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, storage, network, other FROM side
 )
-INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {gpu_columns}, stopped, list_price_amount,
+INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {compute_columns}, compute_stopped, list_price_amount,
     {time_columns}, unpriced_ms, storage, network, other)
 SELECT %(day)s, team_id, account_id, gpu_model, currency, {cell_sums}
   FROM cells GROUP BY 2, 3, 4, 5
@@ -48,6 +48,7 @@ SELECT %(day)s, team_id, account_id, gpu_model, currency, {cell_sums}
     times=", ".join(f"sum(h.{state}_ms) FILTER (WHERE c.counts_time) AS {state}_ms" for state in STATES),
     kinds=", ".join(f"coalesce(sum(s.amount) FILTER (WHERE s.kind = '{kind}'), 0) AS {kind}" for kind in KINDS),
     gpu_columns=", ".join(STATES),
+    compute_columns=", ".join(f"compute_{state}" for state in STATES),
     time_columns=", ".join(f"{state}_ms" for state in STATES),
     cell_sums=", ".join(
         f"coalesce(sum({name}), 0)"

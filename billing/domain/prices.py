@@ -166,8 +166,10 @@ def per_gb_month(
     found: list[tuple[tuple[bool, ...], datetime, int, Listed]] = []
     for listed in book:
         told = ((listed.provider, provider), (listed.sku, sku), (listed.region, region))
-        if listed.unit == "gb_month" and _in_force(listed, at) and all(
-            not wanted or _plain(wanted) == _plain(known) for wanted, known in told
+        if (
+            listed.unit == "gb_month"
+            and _in_force(listed, at)
+            and all(not wanted or _plain(wanted) == _plain(known) for wanted, known in told)
         ):
             rank = (not listed.is_suggested, bool(listed.sku), bool(listed.region), bool(listed.provider))
             found.append((rank, listed.valid_from, listed.key, listed))

@@ -1,1 +1,1 @@
-"""Reads of `billing`: prices, spend, run time, what the overview shows."""
+"""Reads of `billing`: what a person may see (ids of teams, None for all) is applied here, never in a view."""

@@ -50,9 +50,7 @@ class Prices:
         own = self._own.get(instance, [])
         subjects = self._subjects.get(instance) or [(BEGINNING, Attributes())]
         starts = {at for at, _, _ in own} | {at for at, _ in subjects}
-        listed = [
-            (at, self._listed_segments(_subject(attributes))) for at, attributes in subjects
-        ]
+        listed = [(at, self._listed_segments(_subject(attributes))) for at, attributes in subjects]
         for _, spans in listed:
             starts.update(span.start for span in spans)
 
@@ -70,9 +68,7 @@ class Prices:
     def _listed_segments(self, subject: Subject) -> list[Segment]:
         """Give the listed prices of a kind of instance; machines of one kind share them."""
         if subject not in self._listed:
-            self._listed[subject] = segments(
-                self._starts, BEGINNING, None, lambda at: choose(self.book, subject, at)
-            )
+            self._listed[subject] = segments(self._starts, BEGINNING, None, lambda at: choose(self.book, subject, at))
         return self._listed[subject]
 
     def gb_month(self, instance: int, sku: str, at: datetime) -> tuple[Decimal, str] | None:
@@ -84,7 +80,13 @@ class Prices:
     def gb_month_starts(self) -> Iterable[datetime]:
         """Give the times at which a price per GB-month may change."""
         return sorted(
-            {at for one in self.book if one.unit == "gb_month" for at in (one.valid_from, one.valid_to) if at is not None}
+            {
+                at
+                for one in self.book
+                if one.unit == "gb_month"
+                for at in (one.valid_from, one.valid_to)
+                if at is not None
+            }
         )
 
 
@@ -126,6 +128,8 @@ def _own_prices(instance_ids: Collection[int] | None) -> dict[int, list[tuple[da
     if instance_ids is not None:
         rows = rows.filter(instance_id__in=instance_ids)
     found: defaultdict[int, list[tuple[datetime, Decimal | None, str]]] = defaultdict(list)
-    for instance, start, amount, currency in rows.values_list("instance_id", "valid_from", "price_per_hour", "currency"):
+    for instance, start, amount, currency in rows.values_list(
+        "instance_id", "valid_from", "price_per_hour", "currency"
+    ):
         found[instance].append((start, amount, currency))
     return found

@@ -194,7 +194,9 @@ def _within(runs: Sequence[Presence], since: datetime, until: datetime) -> list[
 def _load_coverage(gpus: SeenGpus, since: datetime, until: datetime) -> Coverage:
     """Lay out the samples of the window, and those after it that may reach back into it."""
     start = floor_hour(since)
-    block = load_block(gpus.ids.tolist(), start, floor_hour(until - timedelta(microseconds=1)) + HOUR + LONGEST_INTERVAL)
+    block = load_block(
+        gpus.ids.tolist(), start, floor_hour(until - timedelta(microseconds=1)) + HOUR + LONGEST_INTERVAL
+    )
     idle = load_idle(gpus.ids, block.marks)
     states = sample_states(block, is_idle=idle, is_mig=gpus.is_mig, memory_total_mib=gpus.memory_total_mib)
     return cover(block, states)

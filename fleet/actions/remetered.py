@@ -23,7 +23,9 @@ def take_remetered(*, limit: int) -> dict[int, list[datetime]]:
     return taken
 
 
-def mark_remetered(*, since: datetime, until: datetime | None = None, instance_ids: Collection[int] | None = None) -> int:
+def mark_remetered(
+    *, since: datetime, until: datetime | None = None, instance_ids: Collection[int] | None = None
+) -> int:
     """Mark the metered hours that overlap [since, until) to be priced again; None: all instances, without end."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -209,7 +209,9 @@ class _Hour:
                     self._add_member(member, (c, d, running, version), low, high, parts)
                     low = high
 
-    def _add_member(self, member: Member, span: tuple[int, int, bool, Version], low: int, high: int, parts: int) -> None:
+    def _add_member(
+        self, member: Member, span: tuple[int, int, bool, Version], low: int, high: int, parts: int
+    ) -> None:
         """Add one GPU or slice over one span, divided equally among the jobs that hold it at each moment."""
         a, b, running, version = span
         model = member.model or version.gpu_model

@@ -62,7 +62,9 @@ def _from_samples(seen: _Seen, until: datetime) -> list[Presence]:
     return [Presence(first, min(last, until), "running")]
 
 
-def _from_states(states: Sequence[tuple[datetime, datetime | None, str]], seen: _Seen, until: datetime) -> list[Presence]:
+def _from_states(
+    states: Sequence[tuple[datetime, datetime | None, str]], seen: _Seen, until: datetime
+) -> list[Presence]:
     runs: list[Presence] = []
     unknown_start = seen.first_placed_at or seen.first_seen_at or until
     for index, (start, end, state) in enumerate(states):

@@ -43,9 +43,7 @@ def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple
         for instance, start, provider, sku, model, count, region, option in cursor.fetchall():
             seen_model, seen_count = seen.get(instance, ("", None))
             whole = seen_count if count is None else -int(-count // 1)
-            found[instance].append(
-                (start, Attributes(provider, sku, model or seen_model, whole, region, option))
-            )
+            found[instance].append((start, Attributes(provider, sku, model or seen_model, whole, region, option)))
     return found
 
 
