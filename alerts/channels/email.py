@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import smtplib
 from collections.abc import Mapping
 from datetime import datetime
@@ -23,6 +24,7 @@ from common.errors import BadInput
 from common.periods import iso
 
 SECONDS = 10
+FORM = "Write EMAIL_URL=smtp+tls://user:password@host:587."
 
 
 class _Watched(smtplib.SMTP):
@@ -46,7 +48,7 @@ class _Backend(EmailBackend):
     """Django's own, with a connection that knows how far it came."""
 
     @property
-    def connection_class(self) -> type[smtplib.SMTP]:  # type: ignore[override]
+    def connection_class(self) -> type[smtplib.SMTP]:
         """Give the class that Django opens."""
         return _WatchedOverTls if self.use_ssl else _Watched
 
@@ -75,6 +77,10 @@ class EmailChannel:
                     "bad_address", f"The channel {self.name} has an address that is none.", hint="Mend `to`."
                 )
 
+    def sender(self) -> str:
+        """Give the From address: the channel's ``from``, else the installation's."""
+        return str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL))
+
     def send(self, message: Rendered, to: str, ids: Ids, now: datetime) -> Accepted:
         """Send once to one address. Raises ChannelError."""
         if not is_address(to):
@@ -89,7 +95,7 @@ class EmailChannel:
             to,
             ids,
             now,
-            sender=str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL)),
+            sender=self.sender(),
         )
         try:
             backend.open()
@@ -163,9 +169,9 @@ def compose(message: Rendered, to: str, ids: Ids, now: datetime, *, sender: str)
         "X-Auto-Response-Suppress": "All",
         **({"Fleetledger-At": iso(now)} if ids.given_time else {}),
     }
-    text = render_to_string("alerts/message.txt", context)
+    text = render_to_string("alerts/mail/message.txt", context)
     mail = EmailMultiAlternatives(plain(message.title, limit=200), text, sender, [to], headers=headers)
-    mail.attach_alternative(render_to_string("alerts/message.html", context), "text/html")
+    mail.attach_alternative(render_to_string("alerts/mail/message.html", context), "text/html")
     return mail
 
 
@@ -189,7 +195,6 @@ def _failure(error: Exception, *, began: bool) -> ChannelError:
 
 
 def _close(backend: EmailBackend) -> None:
-    try:
+    # The message was accepted or refused before; a rude goodbye changes neither.
+    with contextlib.suppress(OSError, smtplib.SMTPException):
         backend.close()
-    except (OSError, smtplib.SMTPException):
-        pass  # the message was accepted or refused before; a rude goodbye changes neither

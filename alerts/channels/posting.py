@@ -10,11 +10,10 @@ from typing import Any
 from alerts.domain.backoff import read_retry_after
 from alerts.domain.ports import Accepted, ChannelError, Ids
 from common.errors import BadInput
-from common.http import Answer, NotAnswered, RefusedAddress, request
+from common.http import Answer, Limits, NotAnswered, RefusedAddress, request
 from common.periods import iso
 from common.secrets import resolve
 
-TOTAL_SECONDS = 10.0
 GONE = frozenset({401, 403, 404, 405, 410})
 """Answers that mean the address itself is wrong or closed: nothing sent there can arrive."""
 LATER = frozenset({408, 409, 423, 425, 429})
@@ -48,8 +47,7 @@ def post(
             headers=sent,
             body=body,
             allow_private=allow_private,
-            total_seconds=TOTAL_SECONDS,
-            max_bytes=2048,
+            limits=Limits(bytes=2048),
         )
     except RefusedAddress:
         raise ChannelError("private_address", permanent=True) from None
@@ -59,7 +57,7 @@ def post(
 
 
 def judge(answer: Answer, *, now: datetime) -> Accepted:
-    """Give Accepted for 2xx, else raise: try later (429, 5xx), wrong address (404 ...), or this message is not wanted."""
+    """Give Accepted for 2xx, else raise: try later (429, 5xx), wrong address (404 ...), or message not wanted."""
     status = answer.status
     if 200 <= status < 300:
         return Accepted(status)

@@ -48,13 +48,13 @@ def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
     ]
     if message.sentence:
         parts.append({"type": "section", "text": _text(mrkdwn(message.sentence, limit=2500))})
-    for start in range(0, len(message.lines), MOST_FIELDS):
-        parts.append(
-            {"type": "section", "fields": [_field(*line) for line in message.lines[start : start + MOST_FIELDS]]}
-        )
-    parts.append(
-        {"type": "context", "block_id": f"fleetledger:{ids.message}", "elements": [_text(_footer(message, ids))]}
-    )
+    fields = [_field(*line) for line in message.lines]
+    parts += [
+        {"type": "section", "fields": fields[start : start + MOST_FIELDS]}
+        for start in range(0, len(fields), MOST_FIELDS)
+    ]
+    footer = _text(_footer(message, ids))
+    parts.append({"type": "context", "block_id": f"fleetledger:{ids.message}", "elements": [footer]})
     text = " ".join(part for part in (mrkdwn(message.title), mrkdwn(message.sentence)) if part)
     return {"text": text, "unfurl_links": False, "unfurl_media": False, "blocks": parts}
 
