@@ -12,13 +12,16 @@ import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import HTTPError, NewConnectionError
+
+Reach = Literal["public", "any", "loopback"]
+"""Where a request may go: the open internet, anywhere (an admin said so), or this machine only (scripted doubles)."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
@@ -69,16 +72,23 @@ def is_public(address: Address) -> bool:
     return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
 
 
-def checked_addresses(host: str, port: int, *, allow_private: bool) -> list[tuple[int, Any]]:
-    """Resolve ``host``; give (family, socket address) of each address. One that isn't public refuses them all.
+def may_reach(address: Address, reach: Reach) -> bool:
+    """Say whether ``address`` is within ``reach``."""
+    if reach == "any":
+        return True
+    return address.is_loopback if reach == "loopback" else is_public(address)
+
+
+def checked_addresses(host: str, port: int, *, reach: Reach) -> list[tuple[int, Any]]:
+    """Resolve ``host``; give (family, socket address) of each address. One that is out of reach refuses them all.
 
     Raises RefusedAddress, or OSError when the name isn't known.
     """
     found: list[tuple[int, Any]] = []
     for family, _, _, _, sockaddr in socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM):
         address = ipaddress.ip_address(str(sockaddr[0]).partition("%")[0])
-        if not (allow_private or is_public(address)):
-            raise RefusedAddress("the address is private")
+        if not may_reach(address, reach):
+            raise RefusedAddress("the address is out of reach")
         found.append((family, sockaddr))
     return found
 
@@ -89,13 +99,13 @@ class GuardedSession(requests.Session):
     ``cut`` ends it from any thread, whatever the other side is doing.
     """
 
-    def __init__(self, *, allow_private: bool) -> None:
+    def __init__(self, *, reach: Reach) -> None:
         super().__init__()
         self.trust_env = False
         self.max_redirects = 0
         self.wires = _Wires()
         for scheme in ("http://", "https://"):
-            self.mount(scheme, _GuardedAdapter(allow_private=allow_private, wires=self.wires))
+            self.mount(scheme, _GuardedAdapter(reach=reach, wires=self.wires))
 
     def resolve_redirects(self, *given: Any, **more: Any) -> Any:
         """Follow nothing, also when a caller forgets to say so."""
@@ -144,8 +154,8 @@ class _Wires:
 class _GuardedAdapter(HTTPAdapter):
     """Gives pools whose connections go to checked addresses only."""
 
-    def __init__(self, *, allow_private: bool, wires: _Wires) -> None:
-        self.allow_private, self.wires = allow_private, wires
+    def __init__(self, *, reach: Reach, wires: _Wires) -> None:
+        self.reach, self.wires = reach, wires
         super().__init__(max_retries=0)
 
     def init_poolmanager(self, connections: int, maxsize: int, block: bool = False, **options: Any) -> None:
@@ -172,7 +182,7 @@ class _GuardedAdapter(HTTPAdapter):
         """Connect to the first checked address that answers; the name is used for TLS and the Host header only."""
         timeout = connection.timeout if isinstance(connection.timeout, int | float) else None
         try:
-            addresses = checked_addresses(connection.host, connection.port or 0, allow_private=self.allow_private)
+            addresses = checked_addresses(connection.host, connection.port or 0, reach=self.reach)
         except (OSError, UnicodeError) as error:
             raise NewConnectionError(connection, "the name is not known") from error
         failure: OSError | None = None
@@ -197,7 +207,7 @@ def request(
     *,
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
-    allow_private: bool = False,
+    reach: Reach = "public",
     limits: Limits | None = None,
 ) -> Answer:
     """Ask once, within ``limits`` whatever the other side does.
@@ -205,7 +215,7 @@ def request(
     Raises RefusedAddress and NotAnswered. Neither names the URL: it may hold a secret.
     """
     limits = limits or Limits()
-    session = GuardedSession(allow_private=allow_private)
+    session = GuardedSession(reach=reach)
     watchdog = threading.Timer(limits.total_seconds, session.cut)
     watchdog.daemon = True
     watchdog.start()

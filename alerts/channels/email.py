@@ -21,9 +21,11 @@ from django.template.loader import render_to_string
 from alerts.domain.escape import link_target, plain
 from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
 from common.errors import BadInput
+from common.http import RefusedAddress, checked_addresses
 from common.periods import iso
 
 SECONDS = 10
+SWITCHED_ON = (True, "true")
 FORM = "Write EMAIL_URL=smtp+tls://user:password@host:587."
 
 
@@ -77,6 +79,20 @@ class EmailChannel:
                     "bad_address", f"The channel {self.name} has an address that is none.", hint="Mend `to`."
                 )
 
+    def reachable_server(self) -> dict[str, Any]:
+        """Give the server's arguments; a test channel's is on this machine. Raises ChannelError."""
+        try:
+            options = server()
+            if self.spec.get("test") in SWITCHED_ON:
+                checked_addresses(options["host"], options["port"], reach="loopback")
+        except BadInput as error:
+            raise ChannelError(error.code) from None
+        except RefusedAddress:
+            raise ChannelError("address_refused", permanent=True) from None
+        except OSError:
+            raise ChannelError("no_connection") from None
+        return options
+
     def sender(self) -> str:
         """Give the From address: the channel's ``from``, else the installation's."""
         return str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL))
@@ -85,10 +101,7 @@ class EmailChannel:
         """Send once to one address. Raises ChannelError."""
         if not is_address(to):
             raise ChannelError("bad_address", permanent=True, about="address")
-        try:
-            options = server()
-        except BadInput as error:
-            raise ChannelError(error.code) from None
+        options = self.reachable_server()
         backend = _Backend(**options, timeout=SECONDS, fail_silently=False)
         mail = compose(
             message,
@@ -101,7 +114,7 @@ class EmailChannel:
             backend.open()
             backend.send_messages([mail])
         except (OSError, smtplib.SMTPException) as error:
-            raise _failure(error, began=getattr(backend.connection, "text_began", False)) from None
+            raise failure(error, began=getattr(backend.connection, "text_began", False)) from None
         finally:
             _close(backend)
         return Accepted(250)
@@ -169,13 +182,13 @@ def compose(message: Rendered, to: str, ids: Ids, now: datetime, *, sender: str)
         "X-Auto-Response-Suppress": "All",
         **({"Fleetledger-At": iso(now)} if ids.given_time else {}),
     }
-    text = render_to_string("alerts/mail/message.txt", context)
+    text = render_to_string("alerts/message.txt", context)
     mail = EmailMultiAlternatives(plain(message.title, limit=200), text, sender, [to], headers=headers)
-    mail.attach_alternative(render_to_string("alerts/mail/message.html", context), "text/html")
+    mail.attach_alternative(render_to_string("alerts/message.html", context), "text/html")
     return mail
 
 
-def _failure(error: Exception, *, began: bool) -> ChannelError:
+def failure(error: Exception, *, began: bool) -> ChannelError:
     """Translate an SMTP failure; the server's own words are left out, they repeat addresses."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code = next(iter(error.recipients.values()))[0]
