@@ -22,7 +22,7 @@ JOB_MINUTES = 30.0
 
 @dataclass(frozen=True)
 class Use:
-    """Of one job or instance: covered GPU-hours; duration-weighted mean and 95th percentile of the 5-minute means, percent.
+    """Of one job or instance: covered GPU-hours; duration-weighted mean and 95th percentile of the 5-minute means.
 
     ``memory_share``: the highest; None when no GPU says.
     """
