@@ -97,6 +97,9 @@ CONTENT_SECURITY_POLICY = {
 LOGIN_URL = "/sign-in/"
 LOGIN_REDIRECT_URL = "/"
 
+# Who lists the instances of each kind of account. A kind that is not here is kept and not read.
+INSTANCE_PROVIDERS = {"static": "fleet.providers.static.StaticProvider"}
+
 # Messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words.
 ALERT_CHANNELS = {
     "email": "alerts.channels.email.EmailChannel",
