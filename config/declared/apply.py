@@ -15,13 +15,12 @@ from billing.actions.declare import declare_budgets, declare_commitments, declar
 from billing.actions.declare_prices import declare_prices
 from common.declared import Change, Verb
 from common.errors import Where
-from common.periods import BEGINNING
 from config.declared.checks import check_document
 from config.declared.document import Document, read_document
 from config.declared.inventory import declare_inventory
 from config.declared.result import ApplyResult, Warned
 from config.declared.sections import KEPT
-from fleet.actions.changed_hours import mark_all_from
+from fleet.actions.changed_hours import mark_unassigned
 from fleet.actions.declare import declare_exemptions, declare_idle_rule, declare_policies, declare_sources
 from fleet.actions.ownership import declare_ownership, refresh_teams
 from people.actions.audit import SYSTEM, record
@@ -89,7 +88,7 @@ def _declare_people(document: Document, *, prune: bool) -> list[Change]:
     changes = declare_organization(values["organization"]) if values.get("organization") else []
     teams = declare_teams(values.get("teams") or [])
     if any(change.verb is Verb.CREATED for change in teams):
-        mark_all_from(BEGINNING, unassigned_only=True)  # a name that was unknown may be one of these
+        mark_unassigned()  # a name that was unknown may be one of these
     return [*changes, *teams, *declare_people(values.get("people") or [], prune=prune)]
 
 

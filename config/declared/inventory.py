@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from billing.actions.instance_prices import record_observed
 from common.declared import Change
 from fleet.actions.declare_accounts import declare_accounts
 from fleet.actions.inventory import sync_account
@@ -16,7 +17,7 @@ def declare_inventory(accounts: Sequence[Mapping[str, Any]], *, now: datetime, p
     """Declare, sync what changed, and join telemetry's hosts to it."""
     done = declare_accounts(accounts, now=now, prune=prune)
     for account_id in done.to_sync:
-        sync_account(account_id, now=now)
+        record_observed(sync_account(account_id, now=now), now=now)
     if done.to_sync:
         join_hosts(now=now)
     return done.changes

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from django.db import connection
 
 
 def mark_from(since: Mapping[int, datetime]) -> None:
-    """Mark, for each instance (row id), every hour from its moment on that was metered or lies between such hours.
+    """Mark, for each instance (row id), every hour from its moment on as far as it was metered.
 
     Hours that were never metered need no mark: the meter catches up with them by itself.
     """
@@ -19,38 +19,49 @@ def mark_from(since: Mapping[int, datetime]) -> None:
         cursor.execute(
             """
             INSERT INTO fleet_changedhour (instance_id, hour)
-            SELECT known.instance_id, mark FROM (
-                SELECT hours.instance_id, max(hours.hour) AS newest,
-                       greatest(date_trunc('hour', asked.since, 'UTC'), least(min(hours.hour), min(states.first))) AS oldest
-                FROM unnest(%s::bigint[], %s::timestamptz[]) AS asked (instance_id, since)
-                JOIN fleet_gpuhour AS hours ON hours.instance_id = asked.instance_id
-                LEFT JOIN (
-                    SELECT instance_id, min(date_trunc('hour', start, 'UTC')) FILTER (WHERE start > 'epoch') AS first
-                    FROM fleet_instancestate WHERE instance_id = ANY(%s) GROUP BY instance_id
-                ) AS states ON states.instance_id = asked.instance_id
-                GROUP BY hours.instance_id, asked.since
-            ) AS known, generate_series(known.oldest, known.newest, '1 hour') AS mark
+            SELECT span.instance_id, mark
+            FROM unnest(%s::bigint[], %s::timestamptz[]) AS asked (instance_id, since)
+            JOIN fleet_meteredspan AS span USING (instance_id),
+                generate_series(
+                    date_trunc('hour', greatest(asked.since, span.start), 'UTC'),
+                    span.until - interval '1 microsecond',
+                    '1 hour'
+                ) AS mark
             ON CONFLICT DO NOTHING
             """,
-            [list(since), list(since.values()), list(since)],
+            [list(since), list(since.values())],
         )
 
 
-def mark_all_from(since: datetime, *, unassigned_only: bool = False) -> None:
-    """Mark every metered hour from ``since`` on, or only those with minutes of no team."""
+def mark_all_from(since: datetime) -> None:
+    """Mark every metered hour of every instance from ``since`` on."""
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""
+            """
             INSERT INTO fleet_changedhour (instance_id, hour)
-            SELECT DISTINCT instance_id, hour FROM fleet_gpuhour
-            WHERE hour >= date_trunc('hour', %s::timestamptz, 'UTC') {"AND team_id IS NULL" if unassigned_only else ""}
+            SELECT span.instance_id, mark
+            FROM fleet_meteredspan AS span,
+                generate_series(
+                    date_trunc('hour', greatest(%s::timestamptz, span.start), 'UTC'),
+                    span.until - interval '1 microsecond',
+                    '1 hour'
+                ) AS mark
             ON CONFLICT DO NOTHING
             """,
             [since],
         )
 
 
-def mark_placements(placement_ids: list[int]) -> None:
+def mark_unassigned() -> None:
+    """Mark the metered hours in which something was nobody's: a team that is new may be its team."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO fleet_changedhour (instance_id, hour)"
+            " SELECT DISTINCT instance_id, hour FROM fleet_gpuhour WHERE team_id IS NULL ON CONFLICT DO NOTHING"
+        )
+
+
+def mark_placements(placement_ids: Sequence[int]) -> None:
     """Mark the hours in which these placements stood, as far as their GPUs were seen."""
     if not placement_ids:
         return
@@ -58,11 +69,15 @@ def mark_placements(placement_ids: list[int]) -> None:
         cursor.execute(
             """
             INSERT INTO fleet_changedhour (instance_id, hour)
-            SELECT DISTINCT p.instance_id, mark
-            FROM fleet_gpuplacement AS p JOIN fleet_gpu AS g ON g.id = p.gpu_id,
-                 generate_series(date_trunc('hour', p.start, 'UTC'), least(coalesce(p."end", g.last_seen_at), g.last_seen_at), '1 hour') AS mark
-            WHERE p.id = ANY(%s) AND p.instance_id IS NOT NULL
+            SELECT DISTINCT placement.instance_id, mark
+            FROM fleet_gpuplacement AS placement JOIN fleet_gpu AS gpu ON gpu.id = placement.gpu_id,
+                generate_series(
+                    date_trunc('hour', placement.start, 'UTC'),
+                    least(coalesce(placement."end", gpu.last_seen_at), gpu.last_seen_at),
+                    '1 hour'
+                ) AS mark
+            WHERE placement.id = ANY(%s) AND placement.instance_id IS NOT NULL
             ON CONFLICT DO NOTHING
             """,
-            [placement_ids],
+            [list(placement_ids)],
         )

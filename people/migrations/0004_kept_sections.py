@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('people', '0002_sign_in_failure'),
+        ('people', '0003_audit_append_only'),
     ]
 
     operations = [
