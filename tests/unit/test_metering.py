@@ -41,7 +41,9 @@ def whole(gpu: int, *, start: int = 0, end: int = 1 << 40, uses: list[Use] | Non
     return Member(gpu + 1, gpu, start * 1000, end * 1000, weight, "H100", uses or [])
 
 
-def meter_hours(machine: Machine, coverage: Coverage, *, hours: int = 1, until: int | None = None, midnights=()) -> list:
+def meter_hours(
+    machine: Machine, coverage: Coverage, *, hours: int = 1, until: int | None = None, midnights=()
+) -> list:
     rows = HourRows()
     meter_machine(
         machine,
@@ -155,13 +157,19 @@ def test_slices_of_a_gpu_are_one_gpu_and_hide_the_whole_one():
 def test_a_midnight_within_the_hour_makes_two_shares():
     samples = {START + 300 * n: (300, "working") for n in range(1, 13)}
     rows = meter_hours(machine([whole(0)]), coverage_of([samples]), midnights=[START + 1800])
-    assert [(share.part_start_minute, times["working"]) for _, _, share, times in rows] == [(0, 1_800_000), (30, 1_800_000)]
+    assert [(share.part_start_minute, times["working"]) for _, _, share, times in rows] == [
+        (0, 1_800_000),
+        (30, 1_800_000),
+    ]
 
 
 def test_a_gpu_that_moves_in_within_the_hour_takes_over_from_the_unseen():
     samples = {START + 300 * n: (300, "working") for n in range(1, 13)}
     rows = meter_hours(machine([whole(0, start=START + 600)], gpu_count=1), coverage_of([samples]))
-    assert [(gpu, times["working"], times["unknown"]) for _, gpu, _, times in rows] == [(1, 3_000_000, 0), (0, 0, 600_000)]
+    assert [(gpu, times["working"], times["unknown"]) for _, gpu, _, times in rows] == [
+        (1, 3_000_000, 0),
+        (0, 0, 600_000),
+    ]
 
 
 samples_of_gpu = st.dictionaries(
@@ -193,7 +201,14 @@ def histories(draw):
 def test_equals_the_slow_reading(history):
     gpus, running, until = history
     devices = [
-        [whole(row, start=gpu.placed[0], end=gpu.placed[1], uses=[Use(a * 1000, b * 1000, job) for a, b, job in gpu.uses])]
+        [
+            whole(
+                row,
+                start=gpu.placed[0],
+                end=gpu.placed[1],
+                uses=[Use(a * 1000, b * 1000, job) for a, b, job in gpu.uses],
+            )
+        ]
         for row, gpu in enumerate(gpus)
     ]
     runs = [Run(a * 1000, b * 1000, True) for a, b in running]

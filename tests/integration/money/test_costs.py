@@ -65,7 +65,12 @@ def test_a_stopped_machine_pays_for_its_disk_only(world: World) -> None:
 
 
 def test_a_month_of_disk_is_exact_by_the_default_month_too(world: World) -> None:
-    disk = {"size_gb": "500", "price_per_gb_month": "0.08", "from": "2025-06-01T00:00:00Z", "to": "2025-06-11T06:00:00Z"}
+    disk = {
+        "size_gb": "500",
+        "price_per_gb_month": "0.08",
+        "from": "2025-06-01T00:00:00Z",
+        "to": "2025-06-11T06:00:00Z",
+    }
     world.instance("i-1", [("2025-06-01T00:00", "stopped")], disks=[disk])
     world.settle("2025-06-12T00:00")
     assert sums(InstanceHourCost.objects.all(), ["amount"])["amount"] == round(Decimal(500) * 8 / 100 * 246 / 730, 9)
@@ -120,7 +125,10 @@ def test_a_price_that_changes_its_currency_within_the_hour_makes_two_rows_and_co
     world.settle("2025-06-01T01:00")
     assert dict(GpuHourCost.objects.values_list("currency", "unknown")) == {"USD": Decimal("0.5"), "EUR": Decimal(1)}
     assert sums(TeamDay.objects.all(), ["unknown_ms"]) == {"unknown_ms": HOUR_MS}
-    assert dict(TeamDay.objects.values_list("currency", "compute_unknown")) == {"USD": Decimal("0.5"), "EUR": Decimal(1)}
+    assert dict(TeamDay.objects.values_list("currency", "compute_unknown")) == {
+        "USD": Decimal("0.5"),
+        "EUR": Decimal(1),
+    }
 
 
 def test_without_a_price_there_is_no_amount_and_never_nought(world: World) -> None:
