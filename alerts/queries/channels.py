@@ -43,7 +43,5 @@ def _check(channel: Channel, now: datetime) -> ChannelCheck:
             "Look at the attempts with manage.py deliveries; it tries again by itself.",
         )  # fmt: skip
     if channel.not_before and channel.not_before > now:
-        return ChannelCheck(
-            channel.name, True, "waits", f"Waits until {iso(channel.not_before)}, as the other side asked."
-        )
+        return ChannelCheck(channel.name, True, "waits", f"Waits until {iso(channel.not_before)}, as it was asked to.")
     return ChannelCheck(channel.name, True, "ok", "Ready.")

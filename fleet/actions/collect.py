@@ -1,13 +1,16 @@
-"""Pulling samples: `collect` reads what is new (and the last marks again), `backfill` reads a range; both are idempotent.
+"""Pulling samples: `collect` reads what is new (and the last marks again), `backfill` reads a range.
 
-A pull goes slice by slice through time and shard by shard through the fleet; what has been read whole is stored whole. A
-partial answer is stored where it adds to what is known, and the source's `collected_until` does not pass it.
+Both are idempotent.
+
+A pull goes slice by slice through time and shard by shard through the fleet; what has been read whole is stored
+whole. A partial answer is stored where it adds to what is known, and the source's `collected_until` does not pass it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
@@ -26,7 +29,9 @@ from fleet.sources.prometheus.source import PrometheusSource, open_source
 
 REREAD = 3 * STEP
 """The last marks are read again for late data."""
-HOPELESS = frozenset({"source_down", "source_timeout", "dns_failed", "tls_failed", "auth_failed", "auth_forbidden", "login_page"})
+HOPELESS = frozenset(
+    {"source_down", "source_timeout", "dns_failed", "tls_failed", "auth_failed", "auth_forbidden", "login_page"}
+)
 """Codes after which the other shards need not be asked."""
 
 Progress = Callable[[str], None]
@@ -64,16 +69,16 @@ class PullResult:
 
 
 def collect_source(source_id: int, *, now: datetime, scripted_at: datetime | None = None) -> PullResult:
-    """Read the marks in ``(collected_until, T]`` with T the last mark at or before ``now``, and the three before again.
+    """Read the marks in ``(collected_until, T]``, T the last mark at or before ``now``, and the three before again.
 
-    Raises nothing for a failure outside: it stands in the SourcePull row and in ``error``. ``scripted_at``: the pretended
-    now under --at and replay, told to the source in `Fleetledger-At`.
+    Raises nothing for a failure outside: it stands in the SourcePull row and in ``error``. ``scripted_at``: the
+    pretended now under --at and replay, told to the source in `Fleetledger-At`.
     """
     source = Source.objects.get(pk=source_id)
     last = floor_mark(now)
     done = source.collected_until
     start = min(done or last - STEP, last) - REREAD
-    fresh = int((done or start).timestamp())
+    fresh = max(int((done or start).timestamp()), _counted_until(source, start, last))
     pull = _Pull(source, start, last, now=now, count_after=fresh, scripted_at=scripted_at, is_backfill=False)
     result = pull.run()
     if pull.complete_until is not None and (done is None or pull.complete_until > int(done.timestamp())):
@@ -97,7 +102,9 @@ def backfill_source(
     source = Source.objects.get(pk=source_id)
     start, last = floor_mark(since), floor_mark(until)
     counted = _counted_until(source, start, last)
-    pull = _Pull(source, start, last, now=now, count_after=counted, scripted_at=scripted_at, is_backfill=True, progress=progress)
+    pull = _Pull(
+        source, start, last, now=now, count_after=counted, scripted_at=scripted_at, is_backfill=True, progress=progress
+    )
     return pull.run()
 
 
@@ -130,7 +137,7 @@ class _Pull:
         self.source, self.now, self.is_backfill, self.scripted_at = source, now, is_backfill, scripted_at
         self.first, self.last = int(start.timestamp()) + STEP_SECONDS, int(last.timestamp())
         self.count_after = count_after
-        self.progress = progress or (lambda text: None)
+        self.progress = progress or _say_nothing
         self.result = PullResult(source.name)
         self.bad: Counter[tuple[str, str, int]] = Counter()
         self.complete_until: int | None = None
@@ -143,11 +150,8 @@ class _Pull:
         result = self.result
         try:
             if self.last >= self.first:
-                with_source = open_source(self.source.spec, scripted_at=self.scripted_at)
-                try:
-                    self._read_all(with_source)
-                finally:
-                    with_source.close()
+                with closing(open_source(self.source.spec, scripted_at=self.scripted_at)) as outside:
+                    self._read_all(outside)
         except FleetledgerError as error:
             result.error, result.is_partial = error, True
         result.seconds = monotonic() - started
@@ -174,17 +178,14 @@ class _Pull:
         )
         for number, piece in enumerate(slices, start=1):
             is_whole = self._read_slice(outside, intake, piece, shards)
-            if is_whole and (self.complete_until is not None or number == 1):
-                self.complete_until = piece.last
-            elif not is_whole and number == 1:
-                self.complete_until = None
             if not is_whole:
-                self.complete_until = self.complete_until if number > 1 else None
                 self.result.is_partial = True
-                shown = "in part"
-            else:
-                shown = "whole"
-            self.progress(f"{self.source.name}: {number}/{len(slices)} until {moment(piece.last):%Y-%m-%d %H:%M} {shown}")
+            elif not self.result.is_partial:
+                self.complete_until = piece.last
+            shown = "whole" if is_whole else "in part"
+            self.progress(
+                f"{self.source.name}: {number}/{len(slices)} until {moment(piece.last):%Y-%m-%d %H:%M} {shown}"
+            )
         self.bad = intake.bad
         self.minutes, self.seen = intake.minutes, intake.seen
         self.result.samples, self.result.touched = intake.written, intake.touched
@@ -198,7 +199,9 @@ class _Pull:
         while waiting:
             shard = waiting.pop(0)
             try:
-                reading = outside.read(Span(piece.first, piece.last, piece.raw_since), shard, with_facts=piece.with_facts)
+                reading = outside.read(
+                    Span(piece.first, piece.last, piece.raw_since), shard, with_facts=piece.with_facts
+                )
             except OutsideFailed as error:
                 if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
                     waiting = [*shard.halves(), *waiting]
@@ -237,6 +240,10 @@ class _Pull:
             row, _ = BadSample.objects.get_or_create(source=self.source, day=date, kind=kind, signal=signal)
             row.count += count
             row.save(update_fields=["count"])
+
+
+def _say_nothing(text: str) -> None:
+    """Report no progress."""
 
 
 def live_now(clock: datetime) -> datetime:

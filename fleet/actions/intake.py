@@ -1,4 +1,7 @@
-"""Taking a reading in: devices, targets and intervals, timing, samples, hosts and owners; one transaction per reading."""
+"""Taking a reading in: devices, targets and intervals, timing, samples, hosts and owners.
+
+One transaction per reading.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,16 @@ from fleet.domain.runs import Run
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.domain.slicing import Slice
 from fleet.domain.telemetry import RawSeries, Reading, Span
-from fleet.domain.timing import MAX_INTERVAL, MIN_INTERVAL, USUAL_INTERVAL, Gaps, count_gaps, learn_interval, time_samples, unite
+from fleet.domain.timing import (
+    MAX_INTERVAL,
+    MIN_INTERVAL,
+    USUAL_INTERVAL,
+    Gaps,
+    count_gaps,
+    learn_interval,
+    time_samples,
+    unite,
+)
 from fleet.models import Gpu, Source
 from fleet.sources.prometheus.source import PrometheusSource
 
@@ -77,7 +89,9 @@ class Intake:
 
     def _ask_up(self, reading: Reading, piece: Slice) -> None:
         """Read `up` of the scrape jobs of this reading and of those known, once per slice."""
-        names = {one.target for one in reading.series if one.target} | {name for name in self.registry.targets if "/" in name}
+        names = {one.target for one in reading.series if one.target} | {
+            name for name in self.registry.targets if "/" in name
+        }
         jobs = {name.partition("/")[0] for name in names if not name.startswith("GPU-")} - self._up_asked - {""}
         self.registry.ensure_targets({one.target for one in reading.series if one.target})
         if jobs:
@@ -98,7 +112,9 @@ class Intake:
                 others[other] += 1
             else:
                 kept.append(row)
-        enabled = dict(Source.objects.filter(pk__in=others, is_enabled=True).values_list("pk", "name")) if others else {}
+        enabled = (
+            dict(Source.objects.filter(pk__in=others, is_enabled=True).values_list("pk", "name")) if others else {}
+        )
         if len(enabled) < len(others):
             return sorted(series) if not enabled else kept
         for other, name in enabled.items():
@@ -112,7 +128,9 @@ class Intake:
     ) -> None:
         registry = self.registry
         keys = {row: registry.target_key(newest(series[row]), reading.identities[row]) for row in rows}
-        registry.ensure_targets({registry.target_key(one, reading.identities[row]) for row in rows for one in series[row]})
+        registry.ensure_targets(
+            {registry.target_key(one, reading.identities[row]) for row in rows for one in series[row]}
+        )
         gaps = self._learn(reading, series, rows, piece)
         interval = self._intervals(reading, rows, keys, gaps)
         block = self._block(reading, series, rows, interval)
@@ -121,10 +139,12 @@ class Intake:
         was_newest = self._newest(reading, rows, piece)
         registry.ensure_gpus(reading, series, rows)
         ids = {row: registry.gpus[reading.identities[row]].id for row in rows}
-        self._take_labels(series, rows, ids, was_newest, {row: float(interval[i, -1]) for i, row in enumerate(keys)}, piece)
+        spans = {ids[row]: float(interval[i, -1]) for i, row in enumerate(keys) if row in ids}
+        labelled = {ids[row]: series[row] for row in rows}
+        self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece)
         _join_hosts(self.now)
         block = _select(block, keep, np.array([ids[row] for row in rows], dtype=np.int64))
-        stored = store_block(block, source_id=self.source.pk, now=self.now)
+        stored = store_block(block)
         self.written += stored.written
         self.touched |= {gpu for gpu, _ in stored.changed}
         self.minutes += float(block.minutes.sum())
@@ -156,7 +176,9 @@ class Intake:
         slow = [name for name in sorted(unknown) if "/" in name and max(map(len, times[name])) < 4]
         if slow:
             more = self.outside.read_gaps(slow[:ASKED_FOR_GAPS], int(piece.raw_since))
-            self.registry.learn({name: count_gaps(seen, 0.0) for name, seen in more.items() if name in unknown}, replace=False)
+            self.registry.learn(
+                {name: count_gaps(seen, 0.0) for name, seen in more.items() if name in unknown}, replace=False
+            )
 
     def _intervals(
         self, reading: Reading, rows: Sequence[int], keys: Mapping[int, str], gaps: Mapping[str, Gaps]
@@ -193,7 +215,12 @@ class Intake:
         parts = [(i, one.at) for i, row in enumerate(rows) for one in series[row]]
         row = np.repeat([i for i, _ in parts], [len(at) for _, at in parts]).astype(np.int64)
         at = np.concatenate([at for _, at in parts]) if parts else np.zeros(0)
-        first = [self.registry.gpus[reading.identities[r]].first_seen if reading.identities[r] in self.registry.gpus else np.nan for r in rows]
+        first = [
+            self.registry.gpus[reading.identities[r]].first_seen
+            if reading.identities[r] in self.registry.gpus
+            else np.nan
+            for r in rows
+        ]
         before = np.array(first, dtype=np.float64)
         timing = time_samples(unite(row, at), reading.marks, interval, before)
         pick = np.array(rows, dtype=np.int64)
@@ -211,7 +238,10 @@ class Intake:
         )
 
     def _without_parents(self, reading: Reading, rows: Sequence[int], block: SampleBlock) -> NDArray[np.bool_]:
-        """Drop what a device says of itself while its MIG slices report: it would count twice. Tells which rows stay."""
+        """Drop what a device says of itself while its MIG slices report: it would count twice.
+
+        Tells which rows stay.
+        """
         slices: dict[str, NDArray[np.bool_]] = {}
         for i, row in enumerate(rows):
             identity = reading.identities[row]
@@ -229,40 +259,32 @@ class Intake:
 
     def _newest(self, reading: Reading, rows: Sequence[int], piece: Slice) -> dict[int, bool]:
         gpus = self.registry.gpus
-        return {
-            row: (gpu := gpus.get(reading.identities[row])) is None or gpu.last_seen <= piece.last for row in rows
-        }
+        return {row: (gpu := gpus.get(reading.identities[row])) is None or gpu.last_seen <= piece.last for row in rows}
 
     def _take_labels(
         self,
         series: Mapping[int, list[RawSeries]],
-        rows: Sequence[int],
-        ids: Mapping[int, int],
-        was_newest: Mapping[int, bool],
+        is_newest: Mapping[int, bool],
         interval: Mapping[int, float],
         piece: Slice,
     ) -> None:
-        """Write hosts and owners."""
+        """Write hosts and owners; everything is by GPU id."""
         exported = {
             one.target
-            for row in rows
-            for one in series[row]
+            for found in series.values()
+            for one in found
             if one.target and labels_of.text(one.labels, "exported_pod", "exported_namespace")
         }
         self.registry.hide_owners(exported)
         facts: dict[str, TargetFacts] = {name: target.facts for name, target in self.registry.targets.items()}
         hosts: dict[int, list[Run[str]]] = {}
         owners: dict[int, list[Run[labels_of.Owner]]] = {}
-        spans: dict[int, float] = {}
-        newest_of = {ids[row]: was_newest[row] for row in rows}
-        for row in rows:
-            gpu = ids[row]
-            hosts[gpu] = host_runs(series[row], facts)
-            owners[gpu] = owner_runs(series[row], facts, all_points(series[row]), interval[row])
-            spans[gpu] = interval[row]
+        for gpu, found in series.items():
+            hosts[gpu] = host_runs(found, facts)
+            owners[gpu] = owner_runs(found, facts, all_points(found), interval[gpu])
         since, until = float(piece.first - STEP_SECONDS), float(piece.last)
-        place(hosts, newest_of, since=since, until=until)
-        self._uses.record(owners, newest_of, spans, since=since, until=until)
+        place(hosts, is_newest, since=since, until=until)
+        self._uses.record(owners, is_newest, interval, since=since, until=until)
 
 
 def _join_hosts(now: datetime) -> None:

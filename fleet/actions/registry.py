@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from common.database import upsert_rows
 from fleet.domain.gpu_models import board, canonical, slice_memory_mib
@@ -42,7 +43,6 @@ class KnownGpu:
     vendor: str
     memory_total_mib: int | None
     power_limit_watts: float | None
-    host: str
     source_id: int | None
     target_id: int | None
     first_seen: float
@@ -51,9 +51,8 @@ class KnownGpu:
     @property
     def facts(self) -> tuple[object, ...]:
         """What a reading may change."""
-        return (
-            self.index, self.model, self.vendor, self.memory_total_mib, self.power_limit_watts, self.source_id, self.target_id,
-        )  # fmt: skip
+        limits = (self.memory_total_mib, self.power_limit_watts)
+        return (self.index, self.model, self.vendor, *limits, self.source_id, self.target_id)
 
 
 def moment(seconds: float) -> datetime:
@@ -80,14 +79,21 @@ class Registry:
         registry.load_gpus(Gpu.objects.filter(source=source))
         return registry
 
-    def load_gpus(self, rows: object) -> None:
+    def load_gpus(self, rows: QuerySet[Gpu]) -> None:
         """Read devices into the registry."""
-        values = rows.values_list(  # type: ignore[attr-defined]
-            "uuid", "mig_instance", "id", "index", "model", "vendor", "memory_total_mib", "power_limit_watts", "host",
-            "source_id", "target_id", "first_seen_at", "last_seen_at",
-        )  # fmt: skip
-        for uuid, mig, *rest, first, last in values.iterator(chunk_size=10_000):
-            self.gpus[Identity(uuid, mig)] = KnownGpu(*rest, first.timestamp(), last.timestamp())
+        for row in rows.iterator(chunk_size=10_000):
+            self.gpus[Identity(row.uuid, row.mig_instance)] = KnownGpu(
+                row.pk,
+                row.index,
+                row.model,
+                row.vendor,
+                row.memory_total_mib,
+                row.power_limit_watts,
+                row.source_id,
+                row.target_id,
+                row.first_seen_at.timestamp(),
+                row.last_seen_at.timestamp(),
+            )
 
     def target_key(self, series: RawSeries, identity: Identity) -> str:
         """Give the target's name; a series without job and instance is a target of its own device."""
@@ -140,9 +146,9 @@ class Registry:
                 row.interval_learned_at = moment((newest_hour + 1) * 3600)
                 kept = merge_gaps(target.gaps, {})
                 row.gaps = {str(hour): {str(gap): n for gap, n in counts.items()} for hour, counts in kept.items()}
-            if target.up is not None and (row.changed_at is None or row.changed_at.timestamp() <= until):
-                if row.is_up != target.up.is_up:
-                    row.is_up, row.changed_at = target.up.is_up, moment(target.up.changed_at)
+            is_newer = row.changed_at is None or row.changed_at.timestamp() <= until
+            if target.up is not None and is_newer and row.is_up != target.up.is_up:
+                row.is_up, row.changed_at = target.up.is_up, moment(target.up.changed_at)
             row.hides_owner = target.facts.hides_owner
             rows.append(row)
             target.interval, target.is_changed = row.interval_seconds, False
@@ -164,14 +170,18 @@ class Registry:
             facts = self._facts(reading, row, found, old)
             if old is None or facts != old.facts or first < old.first_seen:
                 first, last = (first, last) if old is None else (min(first, old.first_seen), max(last, old.last_seen))
-                written.append((identity.uuid, identity.mig, *facts, moment(first).isoformat(), moment(last).isoformat()))
+                written.append(
+                    (identity.uuid, identity.mig, *facts, moment(first).isoformat(), moment(last).isoformat())
+                )
             elif last > old.last_seen:
                 seen.append((old.id, last))
         self._write(written, seen)
         if written or seen:
             self.load_gpus(Gpu.objects.filter(uuid__in={reading.identities[row].uuid for row in rows}))
 
-    def _facts(self, reading: Reading, row: int, found: Sequence[RawSeries], old: KnownGpu | None) -> tuple[object, ...]:
+    def _facts(
+        self, reading: Reading, row: int, found: Sequence[RawSeries], old: KnownGpu | None
+    ) -> tuple[object, ...]:
         identity = reading.identities[row]
         last = newest(found)
         labels = {**last.labels, **reading.info.get(row, {})} if row in reading.info else last.labels
@@ -196,15 +206,21 @@ class Registry:
         number = index(labels)
         if old is not None and not is_newer:
             number, target = old.index, old.target_id or target
-        return (number, name, last.dialect.vendor, None if total is None else round(total), limit, self.source.pk, target)
+        return (
+            number,
+            name,
+            last.dialect.vendor,
+            None if total is None else round(total),
+            limit,
+            self.source.pk,
+            target,
+        )
 
     def _write(self, written: Sequence[tuple[object, ...]], seen: Sequence[tuple[int, float]]) -> None:
         if written:
-            columns = [
-                "uuid", "mig_instance", "index", "model", "vendor", "memory_total_mib", "power_limit_watts", "source_id",
-                "target_id", "first_seen_at", "last_seen_at", "host",
-            ]  # fmt: skip
-            update = [column for column in columns[2:] if column != "host"]
+            facts = ["index", "model", "vendor", "memory_total_mib", "power_limit_watts", "source_id", "target_id"]
+            columns = ["uuid", "mig_instance", *facts, "first_seen_at", "last_seen_at", "host"]
+            update = columns[2:-1]
             rows = [(*row, "") for row in written]
             upsert_rows("fleet_gpu", columns, rows, key=["uuid", "mig_instance"], update=update)
         if seen:

@@ -1,16 +1,16 @@
-"""Storing samples: merged element by element with what is there, written by COPY and one upsert, changed hours marked."""
+"""Storing samples: merged with what is there, written by COPY and one upsert, the changed hours marked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
+from common.partitions import make_months
 from fleet.domain import packing
 from fleet.domain.samples import SampleBlock
 from fleet.queries.samples import load_hours
@@ -34,7 +34,7 @@ class StoreResult:
     changed: list[tuple[int, datetime]] = field(default_factory=list)
 
 
-def store_block(block: SampleBlock, *, source_id: int, now: datetime) -> StoreResult:
+def store_block(block: SampleBlock) -> StoreResult:
     """Store the samples with points of ``block``; idempotent. A sample with fewer points never replaces one with more.
 
     Makes the partitions it needs, marks ChangedHour of the instances on which the GPUs stood.
@@ -53,7 +53,7 @@ def store_block(block: SampleBlock, *, source_id: int, now: datetime) -> StoreRe
         gpu_at, hour_at = np.nonzero(changed.any(axis=2))
         if not len(gpu_at):
             return StoreResult()
-        make_partitions(hours[np.unique(hour_at)].tolist())
+        make_months("fleet_samplehour", [datetime.fromtimestamp(at, UTC) for at in hours.tolist()])
         gpus, starts = block.gpu_ids[gpu_at], hours[hour_at]
         _upsert(gpus, starts, merged[gpu_at, hour_at])
         mark_changed(gpus.tolist(), starts.tolist())
@@ -79,32 +79,20 @@ def _upsert(gpus: NDArray[np.int64], hours: NDArray[np.int64], records: packing.
     rows["hour"] = (hours - _POSTGRES_EPOCH_SECONDS) * 1_000_000
     with connection.cursor() as cursor:
         cursor.execute(
-            "CREATE TEMP TABLE IF NOT EXISTS staging_samplehour (gpu_id bigint, hour timestamptz, data bytea) ON COMMIT DROP"
+            "CREATE TEMP TABLE IF NOT EXISTS staging_samplehour (gpu_id bigint, hour timestamptz, data bytea)"
+            " ON COMMIT DROP"
         )
         cursor.execute("TRUNCATE staging_samplehour")
         with cursor.copy("COPY staging_samplehour FROM STDIN (FORMAT BINARY)") as copy:
             copy.write(_HEADER + rows.tobytes() + _TRAILER)
         cursor.execute(
-            "INSERT INTO fleet_samplehour AS target (gpu_id, hour, data) SELECT gpu_id, hour, data FROM staging_samplehour"
+            "INSERT INTO fleet_samplehour (gpu_id, hour, data) SELECT gpu_id, hour, data FROM staging_samplehour"
             " ON CONFLICT (gpu_id, hour) DO UPDATE SET data = excluded.data"
         )
 
 
-def make_partitions(hours: Sequence[int]) -> int:
-    """Make the weekly partitions that the hours (epoch seconds) need; return how many are new."""
-    weeks = sorted({(hour - 4 * 86_400) // (7 * 86_400) for hour in hours})  # the epoch was a Thursday
-    made = 0
-    with connection.cursor() as cursor:
-        for week in weeks:
-            monday: Any = week * 7 * 86_400 + 4 * 86_400
-            cursor.execute("SELECT fleet_make_sample_partition(to_timestamp(%s))", [monday])
-            row = cursor.fetchone()
-            made += bool(row and row[0])
-    return made
-
-
 def mark_changed(gpu_ids: Sequence[int], hours: Sequence[int]) -> None:
-    """Mark the hours (epoch seconds, beside ``gpu_ids``) of the instances on which the GPUs stood then, to be metered."""
+    """Mark the hours (epoch seconds, beside ``gpu_ids``) of the instances on which the GPUs stood, to be metered."""
     with connection.cursor() as cursor:
         cursor.execute(
             """

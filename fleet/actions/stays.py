@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.db import connection
@@ -12,6 +12,15 @@ from fleet.actions.registry import moment
 from fleet.actions.samples import mark_changed
 from fleet.domain.runs import Run, replace_window
 from fleet.models import Gpu, GpuPlacement
+
+
+@dataclass
+class _Changes:
+    """Placements to be written."""
+
+    new: list[GpuPlacement] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    moved: list[GpuPlacement] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -30,12 +39,14 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
     ``newest``: whether the window holds the device's newest data. Rows that are split by instance stay split.
     """
     stored: dict[int, list[_Row]] = {}
-    rows = GpuPlacement.objects.filter(gpu_id__in=found).order_by("start").values_list("gpu_id", "id", "host", "start", "end")
+    rows = (
+        GpuPlacement.objects.filter(gpu_id__in=found)
+        .order_by("start")
+        .values_list("gpu_id", "id", "host", "start", "end")
+    )
     for gpu, pk, host, start, end in rows.iterator(chunk_size=10_000):
         stored.setdefault(gpu, []).append(_Row(pk, host, start.timestamp(), end.timestamp() if end else None))
-    new: list[GpuPlacement] = []
-    gone: list[int] = []
-    moved: list[GpuPlacement] = []
+    changes = _Changes()
     touched: list[int] = []
     for gpu, seen in found.items():
         old = stored.get(gpu, [])
@@ -45,13 +56,13 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
         known = [Run(row.host, row.start, row.end) for row in old]
         wanted = replace_window(known, runs, since=since, until=until, is_newest=newest[gpu], tolerance=1.0)
         touched.append(gpu)
-        _reconcile(gpu, old, _without_overlaps(wanted), new, gone, moved)
-    if gone or moved:  # the instances where they stood until now have to be metered again, too
+        _reconcile(gpu, old, _without_overlaps(wanted), changes)
+    if changes.gone or changes.moved:  # the instances where they stood until now have to be metered again, too
         hours = range(int(since) // 3600 * 3600, int(until) + 1, 3600)
         mark_changed([gpu for gpu in touched for _ in hours], [hour for _ in touched for hour in hours])
-    GpuPlacement.objects.filter(pk__in=gone).delete()
-    GpuPlacement.objects.bulk_update(moved, ["start", "end"], batch_size=1000)
-    GpuPlacement.objects.bulk_create(new, batch_size=5000)
+    GpuPlacement.objects.filter(pk__in=changes.gone).delete()
+    GpuPlacement.objects.bulk_update(changes.moved, ["start", "end"], batch_size=1000)
+    GpuPlacement.objects.bulk_create(changes.new, batch_size=5000)
     _name_hosts(found, newest)
 
 
@@ -61,7 +72,10 @@ def _holds(row: _Row, run: Run[str], since: float) -> bool:
 
 
 def _without_overlaps(runs: Iterable[Run[str]]) -> list[Run[str]]:
-    """End a run where the next one starts: a device stands on one host at a time. Gaps belong to the host before them."""
+    """End a run where the next one starts: a device stands on one host at a time.
+
+    Gaps belong to the host before them.
+    """
     ordered = sorted(runs, key=lambda run: run.start)
     kept: list[Run[str]] = []
     for run in ordered:
@@ -76,28 +90,28 @@ def _without_overlaps(runs: Iterable[Run[str]]) -> list[Run[str]]:
     return kept
 
 
-def _reconcile(
-    gpu: int,
-    old: Sequence[_Row],
-    wanted: Sequence[Run[str]],
-    new: list[GpuPlacement],
-    gone: list[int],
-    moved: list[GpuPlacement],
-) -> None:
+def _reconcile(gpu: int, old: Sequence[_Row], wanted: Sequence[Run[str]], changes: _Changes) -> None:
+    """Note what has to change so that the stored rows say what is wanted; rows split by instance stay split."""
     left = {row.id: row for row in old}
     for run in wanted:
         end = float("inf") if run.end is None else run.end
-        same = [row for row in left.values() if row.host == run.key and row.start < end and (row.end is None or row.end > run.start)]
+        same = [
+            row
+            for row in left.values()
+            if row.host == run.key and row.start < end and (row.end is None or row.end > run.start)
+        ]
         if not same:
-            new.append(GpuPlacement(gpu_id=gpu, host=run.key, start=moment(run.start), end=_at(run.end)))
+            changes.new.append(GpuPlacement(gpu_id=gpu, host=run.key, start=moment(run.start), end=_at(run.end)))
             continue
         for place, row in enumerate(same):
             start = run.start if place == 0 else row.start
             until = run.end if place == len(same) - 1 else row.end
             if (start, until) != (row.start, row.end):
-                moved.append(GpuPlacement(pk=row.id, gpu_id=gpu, host=row.host, start=moment(start), end=_at(until)))
+                changes.moved.append(
+                    GpuPlacement(pk=row.id, gpu_id=gpu, host=row.host, start=moment(start), end=_at(until))
+                )
             del left[row.id]
-    gone += left
+    changes.gone += left
 
 
 def _at(seconds: float | None) -> datetime | None:

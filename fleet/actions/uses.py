@@ -169,7 +169,8 @@ def _date_jobs(jobs: Iterable[int]) -> None:
             """
             UPDATE fleet_job SET started_at = used.start, ended_at = used.ended
             FROM (
-                SELECT job_id, min(start) AS start, CASE WHEN bool_or("end" IS NULL) THEN NULL ELSE max("end") END AS ended
+                SELECT job_id, min(start) AS start,
+                       CASE WHEN bool_or("end" IS NULL) THEN NULL ELSE max("end") END AS ended
                 FROM fleet_gpuuse WHERE job_id = ANY(%s) GROUP BY job_id
             ) AS used
             WHERE fleet_job.id = used.job_id AND (started_at, ended_at) IS DISTINCT FROM (used.start, used.ended)

@@ -1,8 +1,9 @@
 """Names, labels and scales of GPU exporters as one table: a new exporter is a few rows here and nothing elsewhere.
 
-A `Dialect` says which labels identify a device; a `Metric` says which series carries which signal, and what to multiply it by.
-Within one dialect and signal, metrics of one ``rank`` are the same quantity under two names (an upgrade renames it, so their
-raw points are united); a higher rank is another quantity, used only where the lower one is missing.
+A `Dialect` says which labels identify a device; a `Metric` says which series carries which signal, and what to
+multiply it by. Within one dialect and signal, metrics of one ``rank`` are the same quantity under two names (an
+upgrade renames it, so their raw points are united); a higher rank is another quantity, used only where the lower one
+is missing.
 """
 
 from __future__ import annotations
@@ -64,10 +65,21 @@ SMI = Dialect("nvidia_gpu_exporter", "nvidia_gpu_exporter", ("uuid",), info="nvi
 JOBSTATS = Dialect("jobstats", "jobstats GPU exporter", ("uuid",))
 SLURM_JOB = Dialect("slurm_job_exporter", "slurm-job-exporter", ("gpu",))
 AMD = Dialect(
-    "amd", "AMD device metrics exporter", ("gpu_uuid", "GPU_UUID"), split="gpu_partition_id", split_wins="0", vendor="amd"
+    "amd",
+    "AMD device metrics exporter",
+    ("gpu_uuid", "GPU_UUID"),
+    split="gpu_partition_id",
+    split_wins="0",
+    vendor="amd",
 )
 INTEL = Dialect(
-    "intel", "Intel XPU manager", ("node", "pci_bdf"), split="hw_gpu_task", split_wins="all", vendor="intel", joined_identity=True
+    "intel",
+    "Intel XPU manager",
+    ("node", "pci_bdf"),
+    split="hw_gpu_task",
+    split_wins="all",
+    vendor="intel",
+    joined_identity=True,
 )
 DIALECTS: tuple[Dialect, ...] = (DCGM, DCGM_LOWER, DCGM_OLD, SMI, JOBSTATS, SLURM_JOB, AMD, INTEL)
 """In order of preference: where two exporters show one GPU, the first one's values stand."""

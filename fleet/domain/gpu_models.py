@@ -1,7 +1,7 @@
 """Model names of GPUs: many spellings, one model; with the memory and power limit of its board.
 
-Exporters say "NVIDIA A100-SXM4-80GB", "NVIDIA-A100-SXM4-80GB" or "nvidia a100-sxm4-80gb"; price lists say "A100-SXM-80GB".
-`canonical` gives the one name that we keep and compare by.
+Exporters say "NVIDIA A100-SXM4-80GB", "NVIDIA-A100-SXM4-80GB" or "nvidia a100-sxm4-80gb"; price lists say
+"A100-SXM-80GB". `canonical` gives the one name that we keep and compare by.
 """
 
 from __future__ import annotations

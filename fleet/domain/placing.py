@@ -40,7 +40,10 @@ def newest(series: Sequence[RawSeries]) -> RawSeries:
 
 
 def host_runs(series: Sequence[RawSeries], targets: Mapping[str, TargetFacts]) -> list[Run[str]]:
-    """Give the hosts of a device over time; of two at one time (two exporters) the one with more points. The last is open."""
+    """Give the hosts of a device over time; of two at one time (two exporters) the one with more points.
+
+    The last is open.
+    """
     spans = sorted(
         (float(one.seen[0]), float(one.seen[-1]), len(one.seen), host)
         for one in preferred(series)

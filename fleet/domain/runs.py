@@ -28,10 +28,12 @@ class Run(Generic[Key]):
 
 
 def runs_of(points: NDArray[np.float64], seen: Mapping[Key, NDArray[np.float64]], interval: float) -> list[Run[Key]]:
-    """Give the runs of each key among the device's sorted ``points``; ``seen``: sorted times at which a key was there.
+    """Give the runs of each key among the device's sorted ``points``.
 
-    A run starts at the point before its first one (at most one interval back, else at the first one) and ends at its last
-    one; it is open when at most two points follow.
+    ``seen``: sorted times at which a key was there.
+
+    A run starts at the point before its first one (at most one interval back, else at the first one) and ends at its
+    last one; it is open when at most two points follow.
     """
     found: list[Run[Key]] = []
     for key, times in seen.items():
@@ -65,9 +67,9 @@ def replace_window(
 ) -> list[Run[Key]]:
     """Put the runs of the window ``[since, until]`` into those known before.
 
-    Old runs are cut to what lies outside; after the window only when it is not the newest data (``is_newest``), else what the
-    window says is all there is. An open run of an older window ends with it unless a run of its key follows. Runs of one key
-    that touch within ``tolerance`` seconds are one.
+    Old runs are cut to what lies outside; after the window only when it is not the newest data (``is_newest``), else
+    what the window says is all there is. An open run of an older window ends with it unless a run of its key follows.
+    Runs of one key that touch within ``tolerance`` seconds are one.
     """
     pieces: list[Run[Key]] = []
     for run in old:
@@ -76,8 +78,7 @@ def replace_window(
             pieces.append(Run(run.key, run.start, float(min(end, since))))
         if end > until and not is_newest:
             pieces.append(Run(run.key, max(run.start, until), run.end))
-    for run in new:
-        pieces.append(run if run.end is not None or is_newest else Run(run.key, run.start, until))
+    pieces += [run if run.end is not None or is_newest else Run(run.key, run.start, until) for run in new]
     by_key: dict[Key, list[Run[Key]]] = {}
     for run in pieces:
         by_key.setdefault(run.key, []).append(run)

@@ -1,4 +1,7 @@
-"""What the labels of one series say: which device, on which host, scraped from where, used by whom. Case never matters."""
+"""What the labels of one series say: which device, on which host, scraped from where, used by whom.
+
+Case never matters.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class Owner:
 
 
 def text(labels: Labels, *names: str) -> str:
-    """Give the first label of ``names`` (lower case) that says something; exporters leak markers such as `<<<NULL>>>`."""
+    """Give the first label of ``names`` (lower case) that says something.
+
+    Exporters leak markers such as `<<<NULL>>>`.
+    """
     for name in names:
         value = labels.get(name, "").strip()
         if value and not value.startswith(_NO_TEXT):
@@ -92,7 +98,10 @@ def hides_owner(labels: Labels, up_pod: str = "") -> bool:
 
 
 def host(labels: Labels, up_pod: str = "") -> str:
-    """Give the lower-case host of a row (lower-case names): node, else its host name, else the instance without port."""
+    """Give the lower-case host of a row (lower-case names).
+
+    Node, else its host name, else the instance without port.
+    """
     node = text(labels, "node", "nodename", "exported_node", "kubernetes_node")
     if node:
         return node.lower()
@@ -105,7 +114,10 @@ def host(labels: Labels, up_pod: str = "") -> str:
 
 
 def owner(labels: Labels, *, hidden: bool) -> Owner | None:
-    """Say who holds the device by this row (lower-case names). ``hidden``: its plain pod labels are the exporter's own."""
+    """Say who holds the device by this row (lower-case names).
+
+    ``hidden``: its plain pod labels are the exporter's own.
+    """
     job = text(labels, "hpc_job", "slurmjobid", "jobid", "job_id")
     if job and job != "0":
         user = text(labels, "user", "username", "job_user")

@@ -18,7 +18,10 @@ MARKS_PER_DAY = 288
 
 @dataclass(frozen=True)
 class Slice:
-    """Marks ``first`` to ``last`` (epoch seconds); raw points from ``raw_since`` on; ``with_facts``: memory and limits too."""
+    """Marks ``first`` to ``last`` (epoch seconds).
+
+    Raw points from ``raw_since`` on; ``with_facts``: memory and limits too.
+    """
 
     first: int
     last: int

@@ -32,8 +32,9 @@ class RawSeries:
 class Reading:
     """One shard of a source over consecutive marks.
 
-    ``identities`` has one entry per row; ``mean`` and ``peak`` are [rows, marks] in the signals' units, NaN where missing.
-    ``series`` are the label sets with the times of their valid raw points (points before the first mark's sample included).
+    ``identities`` has one entry per row; ``mean`` and ``peak`` are [rows, marks] in the signals' units, NaN where
+    missing. ``series`` are the label sets with the times of their valid raw points (points before the first mark's
+    sample included).
     """
 
     marks: NDArray[np.int64]
@@ -69,7 +70,10 @@ class Shard:
     matchers: tuple[tuple[str, str], ...] = ()
 
     def halves(self) -> tuple[Shard, Shard]:
-        """Split in two by the hexadecimal digit at a place from the end; whatever is no such digit falls in the second."""
+        """Split in two by the hexadecimal digit at a place from the end.
+
+        Whatever is no such digit falls in the second.
+        """
         depth = len(self.matchers)
         digits = ("[0-7]", "[012389abAB]", "[014589cdCD]", "[02468aceACE]")[depth % 4]
         pattern = f".*{digits}.{{{depth // 4}}}"
@@ -90,7 +94,10 @@ class Span:
 
 
 class MetricsSource(Protocol):
-    """A telemetry endpoint. Methods raise OutsideFailed with a code and a hint; they never give a partial answer as whole."""
+    """A telemetry endpoint. Methods raise OutsideFailed with a code and a hint.
+
+    They never give a partial answer as whole.
+    """
 
     def count_series(self, at: int) -> int:
         """Count the series of one metric per exporter in the sample at a mark, to plan shards."""

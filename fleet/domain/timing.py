@@ -1,6 +1,9 @@
-"""From the times of raw points to points, first, last and minutes of samples; and the scrape interval learned from gaps.
+"""From the times of raw points to points, first, last and minutes of samples.
 
-A raw point stands for the time back to the one before it, at most one interval; the first one of a device for nothing.
+And the scrape interval learned from gaps.
+
+A raw point stands for the time back to the one before it, at most one interval; the first one of a device for
+nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +28,10 @@ Gaps = Mapping[int, Mapping[int, int]]
 
 @dataclass(frozen=True)
 class Points:
-    """Distinct raw points of many devices, sorted by (row, time): ``row`` int64 [P], ``at`` float64 [P] epoch seconds."""
+    """Distinct raw points of many devices, sorted by (row, time).
+
+    ``row`` int64 [P], ``at`` float64 [P] epoch seconds.
+    """
 
     row: NDArray[np.int64]
     at: NDArray[np.float64]
@@ -57,8 +63,8 @@ def time_samples(
 ) -> Timing:
     """Lay ``points`` on the grid of ``marks`` (seconds, 300 apart).
 
-    ``interval`` [rows, marks] in seconds. ``seen_before`` [rows]: a time at which the device is known to have been seen, NaN
-    for never; a first point later than it stands for the time back to it, at most one interval.
+    ``interval`` [rows, marks] in seconds. ``seen_before`` [rows]: a time at which the device is known to have been
+    seen, NaN for never; a first point later than it stands for the time back to it, at most one interval.
     """
     shape = interval.shape
     rows, count = shape
@@ -96,7 +102,9 @@ def count_gaps(times: Iterable[NDArray[np.float64]], since: float) -> dict[int, 
             continue
         gaps, later = np.diff(series), series[1:]
         fresh = (later > since) & (gaps > 0)
-        for gap, hour in zip(np.rint(gaps[fresh]).astype(int), ((later[fresh] - 1e-3) // 3600).astype(int), strict=True):
+        for gap, hour in zip(
+            np.rint(gaps[fresh]).astype(int), ((later[fresh] - 1e-3) // 3600).astype(int), strict=True
+        ):
             found.setdefault(int(hour), Counter())[int(gap)] += 1
     return found
 

@@ -38,7 +38,10 @@ def access_of(auth: Mapping[str, Any] | None) -> Access:
         given = auth["basic"] or {}
         if not given.get("user") or not given.get("password"):
             raise BadInput("bad_auth", "auth.basic needs user and password.", hint="basic: {user: u, password: env:P}")
-        basic = (_value(str(given["user"]), "auth.basic.user"), resolve(str(given["password"]), key="auth.basic.password"))
+        basic = (
+            _value(str(given["user"]), "auth.basic.user"),
+            resolve(str(given["password"]), key="auth.basic.password"),
+        )
     mtls = {name: _path(str(value), f"auth.mtls.{name}") for name, value in (auth.get("mtls") or {}).items()}
     cert = (mtls["cert"], mtls["key"]) if "cert" in mtls and "key" in mtls else mtls.get("cert")
     return Access(headers, basic, cert, mtls.get("ca", True))

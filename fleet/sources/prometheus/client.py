@@ -1,4 +1,7 @@
-"""The HTTP API through prometheus-api-client's session: whole body, own timeouts, bounded size, errors with a remedy."""
+"""The HTTP API through prometheus-api-client's session.
+
+Whole body, own timeouts, bounded size, errors with a remedy.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ class PrometheusClient:
             session.headers["Accept-Encoding"] = "identity"  # compressing for loopback costs more than it saves
         # The library mounts the session's adapter; retries are ours, because its own lose the body of the last answer.
         self._connect = PrometheusConnect(url=self.url, session=session, retry=Retry(total=0, read=False), timeout=None)
-        self._session: requests.Session = self._connect._session  # noqa: SLF001 - the session is what we use it for
+        self._session: requests.Session = self._connect._session
         self._pause = pause
         self._read_seconds = read_seconds
         self._max_body_bytes = max_body_bytes
@@ -153,5 +156,3 @@ def _parse(answer: requests.Response, content: bytes, url: str) -> Body:
         [str(text) for text in document.get("infos") or ()],
         bool(document.get("isPartial")),
     )
-
-

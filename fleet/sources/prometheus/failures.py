@@ -24,7 +24,9 @@ class Transient(Exception):
 def timed_out(url: str) -> OutsideFailed:
     """Say that no whole answer came in time."""
     return OutsideFailed(
-        "source_timeout", f"{url} did not answer in time.", hint="Look at its load and at what stands between it and here."
+        "source_timeout",
+        f"{url} did not answer in time.",
+        hint="Look at its load and at what stands between it and here.",
     )
 
 
@@ -51,11 +53,17 @@ def of_connection(error: requests.RequestException, url: str) -> Exception:
     if isinstance(error, requests.exceptions.Timeout):
         return timed_out(url)
     if "NameResolutionError" in text or isinstance(_cause(error), socket.gaierror):
-        return OutsideFailed("dns_failed", f"The name in {url} can't be resolved.", hint="Check the host name in `url`.")
-    if isinstance(error, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema | requests.exceptions.InvalidSchema):
+        return OutsideFailed(
+            "dns_failed", f"The name in {url} can't be resolved.", hint="Check the host name in `url`."
+        )
+    if isinstance(
+        error, requests.exceptions.InvalidURL | requests.exceptions.MissingSchema | requests.exceptions.InvalidSchema
+    ):
         return OutsideFailed("bad_url", f"{url} is no URL.", hint="Write http://host:9090.", permanent=True)
     return Transient(
-        OutsideFailed("source_down", f"{url} can't be reached: {_reason(text)}.", hint="Start it, or correct host and port.")
+        OutsideFailed(
+            "source_down", f"{url} can't be reached: {_reason(text)}.", hint="Start it, or correct host and port."
+        )
     )
 
 
@@ -80,7 +88,10 @@ def _reason(text: str) -> str:
 
 
 def of_status(answer: requests.Response, content: bytes, document: dict[str, Any] | None, url: str) -> Exception:
-    """Turn an answer that is no success into an error; texts of servers differ, so words are looked for, not sentences."""
+    """Turn an answer that is no success into an error.
+
+    Texts of servers differ, so words are looked for, not sentences.
+    """
     status = answer.status_code
     said = str((document or {}).get("error") or "")[:300]
     lower = said.lower()
@@ -130,7 +141,9 @@ def _of_words(lower: str, said: str, url: str) -> OutsideFailed | None:
     )
     for words, code in table:
         if any(word in lower for word in words):
-            return OutsideFailed(code, f"{url}: {said}", hint="Narrow the source with `selector`, or raise the server's limit.")
+            return OutsideFailed(
+                code, f"{url}: {said}", hint="Narrow the source with `selector`, or raise the server's limit."
+            )
     return None
 
 
@@ -146,7 +159,10 @@ def _not_json(content: bytes, url: str) -> OutsideFailed:
     if not content:
         return OutsideFailed("source_failed", f"{url} gave an empty answer.", hint="Look at what stands before it.")
     return OutsideFailed(
-        "not_prometheus", f"{url} did not answer in Prometheus' form.", hint="Check the URL of the source.", permanent=True
+        "not_prometheus",
+        f"{url} did not answer in Prometheus' form.",
+        hint="Check the URL of the source.",
+        permanent=True,
     )
 
 

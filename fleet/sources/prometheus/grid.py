@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from fleet.domain.signals import Signal
 from fleet.domain.telemetry import Matrix
 
 NOBODY = -1
+Scalar = TypeVar("Scalar", bound=np.generic)
 Ints = NDArray[np.int64]
 Floats64 = NDArray[np.float64]
 
@@ -79,7 +80,8 @@ class Grid:
 
     def columns(self, at: Floats64) -> Ints:
         """Give the column of the sample that holds each time; outside of the grid: negative or beyond."""
-        return np.ceil((at - self.marks[0]) / STEP_SECONDS - 1e-9).astype(np.int64)
+        columns: Ints = np.ceil((at - self.marks[0]) / STEP_SECONDS - 1e-9).astype(np.int64)
+        return columns
 
     def lay(self, result: Sequence[dict[str, Any]], metric: Metric) -> tuple[Floats64, NDArray[np.bool_]]:
         """Lay an aggregated answer on the grid: (values, which cells it has), [rows, marks].
@@ -88,7 +90,9 @@ class Grid:
         is spread over partitions the sum.
         """
         rows, flat = self.rows_of(result, metric.dialect), flatten(result)
-        wins = np.fromiter((self._is_whole(series["metric"], metric) for series in result), dtype=bool, count=len(result))
+        wins = np.fromiter(
+            (self._is_whole(series["metric"], metric) for series in result), dtype=bool, count=len(result)
+        )
         row, win = np.repeat(rows, flat.length), np.repeat(wins, flat.length)
         column = self.columns(flat.at)
         usable = (row >= 0) & (column >= 0) & (column < len(self.marks))
@@ -120,11 +124,16 @@ class Grid:
         if need <= self._capacity:
             return
         self._capacity = max(need, 2 * self._capacity, 16)
-        for table, empty in ((self._mean, np.nan), (self._peak, np.nan), (self._filler, NOBODY), (self._suspect, False)):
-            for signal, old in table.items():  # type: ignore[attr-defined]
-                new = np.full((self._capacity, len(self.marks)), empty, dtype=old.dtype)
-                new[: len(old)] = old
-                table[signal] = new  # type: ignore[index]
+        for signal in self._mean:
+            self._mean[signal] = self._enlarged(self._mean[signal], np.nan)
+            self._peak[signal] = self._enlarged(self._peak[signal], np.nan)
+            self._filler[signal] = self._enlarged(self._filler[signal], NOBODY)
+            self._suspect[signal] = self._enlarged(self._suspect[signal], False)
+
+    def _enlarged(self, old: NDArray[Scalar], empty: float) -> NDArray[Scalar]:
+        new = np.full((self._capacity, len(self.marks)), empty, dtype=old.dtype)
+        new[: len(old)] = old
+        return new
 
     def table(self, signal: Signal) -> tuple[Matrix, Matrix, NDArray[np.int16], NDArray[np.bool_]]:
         """Give (mean, peak, filler, suspect) of a signal, [rows, marks], to be read and written in place."""
@@ -137,8 +146,10 @@ class Grid:
             self._suspect[signal] = np.zeros(shape, dtype=bool)
         size = len(self.identities)
         return (
-            self._mean[signal][:size], self._peak[signal][:size],
-            self._filler[signal][:size], self._suspect[signal][:size],
+            self._mean[signal][:size],
+            self._peak[signal][:size],
+            self._filler[signal][:size],
+            self._suspect[signal][:size],
         )
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,25 +24,27 @@ NAMED_PER_QUERY, NAMED_AT_MOST = 60, 600
 DAY_SECONDS = 86_400
 
 Result = list[dict[str, Any]]
+Bad = Counter[tuple[str, str, int]]  # (kind, signal, day as epoch days)
 Fetch = Callable[[list[tuple[str, float]]], Iterator[Result]]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is read: a span of a shard, in raw answers of at most ``raw_seconds``."""
+
+    span: Span
+    shard: Shard
+    raw_seconds: float
 
 
 class RawPoints:
     """Reads raw points through ``fetch`` (queries with their evaluation times, answers in order)."""
 
-    def __init__(
-        self,
-        grid: Grid,
-        queries: Queries,
-        fetch: Fetch,
-        shard: Shard,
-        span: Span,
-        seconds: float,
-        bad: Counter[tuple[str, str, int]],
-    ) -> None:
-        self.grid, self.queries, self.fetch, self.shard, self.span, self.bad = grid, queries, fetch, shard, span, bad
-        self.seconds = max(seconds, STEP_SECONDS)  # of one query
-        self._found: dict[tuple[int, frozenset[tuple[str, str]]], tuple[Metric, dict[str, str], list[Floats64], list[Floats64]]]
+    def __init__(self, grid: Grid, queries: Queries, fetch: Fetch, ask: Ask, bad: Bad) -> None:
+        self.grid, self.queries, self.fetch, self.ask, self.bad = grid, queries, fetch, ask, bad
+        self._found: dict[
+            tuple[int, frozenset[tuple[str, str]]], tuple[Metric, dict[str, str], list[Floats64], list[Floats64]]
+        ]
         self._found = {}
         self._timed: set[str] = set()  # names whose raw points were read for every device
 
@@ -57,7 +60,7 @@ class RawPoints:
         """Read the points of a group of names for every device of the shard."""
         for metric in group:
             self._timed.add(metric.name)
-        for metric, result in self._read(group, self.span.raw_since, self.span.last):
+        for metric, result in self._read(group, self.ask.span.raw_since, self.ask.span.last):
             self._add(metric, result, None)
 
     def add_missing_timing(self, metrics: Sequence[Metric]) -> None:
@@ -76,7 +79,7 @@ class RawPoints:
                 if group[0].name in self._timed:
                     continue
                 rows = np.flatnonzero((need & (filler == number)).any(axis=1))
-                for metric, result in self._read(group, self.span.raw_since, self.span.last, rows):
+                for metric, result in self._read(group, self.ask.span.raw_since, self.ask.span.last, rows):
                     self._add(metric, result, _Only(rows, have, unknown))
             have = self._have_points()
 
@@ -106,8 +109,8 @@ class RawPoints:
             for only in self._names(metric, rows):
                 end = until
                 while end > since:
-                    start = max(since, end - self.seconds)
-                    asked.append((metric, self.queries.raw(metric, end - start, self.shard, only), end))
+                    start = max(since, end - self.ask.raw_seconds)
+                    asked.append((metric, self.queries.raw(metric, end - start, self.ask.shard, only), end))
                     end = start
         answers = self.fetch([(text, at) for _, text, at in asked])
         for (metric, _, _), result in zip(asked, answers, strict=True):
@@ -115,7 +118,12 @@ class RawPoints:
 
     def _names(self, metric: Metric, rows: Ints | None) -> list[list[str]]:
         text = self.grid.raw_text.get(metric.dialect.key, {})
-        if rows is None or len(rows) > NAMED_AT_MOST or metric.dialect.joined_identity or len(metric.dialect.identity) > 1:
+        if (
+            rows is None
+            or len(rows) > NAMED_AT_MOST
+            or metric.dialect.joined_identity
+            or len(metric.dialect.identity) > 1
+        ):
             return [[]]
         named = sorted({text[int(row)] for row in rows if int(row) in text})
         return [named[i : i + NAMED_PER_QUERY] for i in range(0, len(named), NAMED_PER_QUERY)]
@@ -142,7 +150,7 @@ class RawPoints:
             found[3].append(at)
 
     def _count_nameless(self, metric: Metric, at: Floats64) -> None:
-        inside = at[(at > self.span.first - STEP_SECONDS)]
+        inside = at[(at > self.ask.span.first - STEP_SECONDS)]
         for day in ((inside - 1e-3) // DAY_SECONDS).astype(int):
             self.bad[("no_identity", str(metric.means), int(day))] += 1
 
@@ -156,7 +164,10 @@ class RawPoints:
 
 
 class _Only:
-    """Which points of a second choice are wanted: of cells that lack points, and earlier ones of devices not seen yet."""
+    """Which points of a second choice are wanted.
+
+    Of cells that lack points, and earlier ones of devices not seen yet.
+    """
 
     def __init__(self, rows: Ints, have: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> None:
         self._rows, self._have, self._unknown = set(rows.tolist()), have, unknown
@@ -167,7 +178,8 @@ class _Only:
     def wanted(self, row: int, columns: Ints) -> NDArray[np.bool_]:
         inside = (columns >= 0) & (columns < self._have.shape[1])
         free = ~self._have[row, np.clip(columns, 0, self._have.shape[1] - 1)]
-        return (inside & free) | (~inside & bool(self._unknown[row]))
+        wanted: NDArray[np.bool_] = (inside & free) | (~inside & bool(self._unknown[row]))
+        return wanted
 
 
 class _Repair:
@@ -181,7 +193,9 @@ class _Repair:
     def take(self, result: Result, metric: Metric) -> None:
         """Keep the points of suspect cells."""
         rows, flat = self._grid.rows_of(result, metric.dialect), flatten(result)
-        splits = np.fromiter((self._split(series["metric"], metric) for series in result), dtype=np.int64, count=len(result))
+        splits = np.fromiter(
+            (self._split(series["metric"], metric) for series in result), dtype=np.int64, count=len(result)
+        )
         row, split, column = np.repeat(rows, flat.length), np.repeat(splits, flat.length), self._grid.columns(flat.at)
         usable = (row >= 0) & (row < self._cells.shape[0]) & (column >= 0) & (column < self._cells.shape[1])
         usable[usable] = self._cells[row[usable], column[usable]]
@@ -194,7 +208,7 @@ class _Repair:
         is_whole = value in ("", metric.dialect.split_wins) and not self._is_summed
         return 0 if is_whole else self._splits.setdefault(value, len(self._splits) + 1)
 
-    def write(self, mean: NDArray[Any], peak: NDArray[Any], bad: Counter[tuple[str, str, int]]) -> None:
+    def write(self, mean: NDArray[Any], peak: NDArray[Any], bad: Bad) -> None:
         """Write what the valid points say; a cell without any stays NaN."""
         if not self._parts:
             return
@@ -208,9 +222,10 @@ class _Repair:
         for factor in np.unique(scale):
             same = scale == factor
             kept[same] = self._filter(value[same], at[same], float(factor), bad)
-        self._combine(row, split, self._grid.columns(at), kept, mean, peak)
+        good = ~np.isnan(kept)
+        self._combine((split[good], row[good], self._grid.columns(at[good])), kept[good], mean, peak)
 
-    def _filter(self, value: Floats64, at: Floats64, scale: float, bad: Counter[tuple[str, str, int]]) -> Floats64:
+    def _filter(self, value: Floats64, at: Floats64, scale: float, bad: Bad) -> Floats64:
         kept = np.empty(len(value))
         days = ((at - 1e-3) // DAY_SECONDS).astype(int)
         for day in np.unique(days):
@@ -220,25 +235,22 @@ class _Repair:
                 bad[(kind, str(self._signal), int(day))] += count
         return kept
 
-    def _combine(
-        self, row: Ints, split: Ints, column: Ints, kept: Floats64, mean: NDArray[Any], peak: NDArray[Any]
-    ) -> None:
-        good = ~np.isnan(kept)
-        row, split, column, kept = row[good], split[good], column[good], kept[good]
+    def _combine(self, cell: tuple[Ints, Ints, Ints], kept: Floats64, mean: NDArray[Any], peak: NDArray[Any]) -> None:
+        """Combine points at ``cell`` (sharer, row, column): the whole device wins, else the greatest or the sum."""
         shape = (len(self._splits) + 1, *self._cells.shape)
-        if not len(row):
-            return
         sums, counts, peaks = np.zeros(shape), np.zeros(shape), np.full(shape, -np.inf)
-        np.add.at(sums, (split, row, column), kept)
-        np.add.at(counts, (split, row, column), 1)
-        np.maximum.at(peaks, (split, row, column), kept)
+        np.add.at(sums, cell, kept)
+        np.add.at(counts, cell, 1)
+        np.maximum.at(peaks, cell, kept)
         with np.errstate(invalid="ignore", divide="ignore"):
             means = sums / counts
         peaks[counts == 0] = np.nan
         for target, table in ((mean, means), (peak, peaks)):
             parts = table[1:]
             with np.errstate(all="ignore"):
-                combined = np.nansum(parts, axis=0) if self._is_summed else np.fmax.reduce(parts, axis=0, initial=np.nan)
+                combined = (
+                    np.nansum(parts, axis=0) if self._is_summed else np.fmax.reduce(parts, axis=0, initial=np.nan)
+                )
             combined = np.where((counts[1:] > 0).any(axis=0), combined, np.nan)
             whole = np.where(counts[0] > 0, table[0], combined)
             write = self._cells & ~np.isnan(whole)
@@ -248,5 +260,3 @@ class _Repair:
 def _joined(parts: list[Floats64]) -> Floats64:
     """Join pieces read newest first; drop nothing."""
     return parts[0] if len(parts) == 1 else np.sort(np.concatenate(parts))
-
-

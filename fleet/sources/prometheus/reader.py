@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fleet.domain.exporters import DIALECTS, METRICS, TIMING_ORDER, Attribute, Metric, known_metrics
 from fleet.domain.plausible import limits
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.series import lower_names
 from fleet.domain.signals import Signal
-from fleet.domain.telemetry import Reading, Shard, Span
+from fleet.domain.telemetry import Reading
 from fleet.sources.prometheus.client import Body, PrometheusClient
 from fleet.sources.prometheus.grid import Floats64, Grid
 from fleet.sources.prometheus.promql import Queries
-from fleet.sources.prometheus.rawpoints import RawPoints
+from fleet.sources.prometheus.rawpoints import Ask, RawPoints
 
 METRIC_NUMBER = {metric: number for number, metric in enumerate(METRICS)}
+Flags = NDArray[np.bool_]
 FETCHES = 2  # at a time: the source's CPUs are not ours
 
 
@@ -44,17 +46,15 @@ class Notes:
 class ShardReader:
     """Reads one shard over one span."""
 
-    def __init__(
-        self, client: PrometheusClient, queries: Queries, names: set[str], span: Span, shard: Shard, raw_seconds: float
-    ) -> None:
-        self.client, self.queries, self.span, self.shard = client, queries, span, shard
-        self.metrics = known_metrics(names)
-        self.grid = Grid(np.arange(span.first, span.last + 1, STEP_SECONDS, dtype=np.int64))
+    def __init__(self, client: PrometheusClient, queries: Queries, names: set[str], ask: Ask) -> None:
+        self.client, self.queries, self.span, self.shard = client, queries, ask.span, ask.shard
+        self.names, self.metrics = names, known_metrics(names)
+        self.grid = Grid(np.arange(ask.span.first, ask.span.last + 1, STEP_SECONDS, dtype=np.int64))
         self.notes = Notes([])
         self.bad: Counter[tuple[str, str, int]] = Counter()
-        self.raw = RawPoints(self.grid, queries, self._fetch_raw, shard, span, raw_seconds, self.bad)
+        self.raw = RawPoints(self.grid, queries, self._fetch_raw, ask, self.bad)
 
-    def read(self, *, with_facts: bool, info_names: Sequence[str]) -> Reading:
+    def read(self, *, with_facts: bool) -> Reading:
         """Ask everything; give the reading."""
         self._read_timing()
         self._read_signals()
@@ -70,7 +70,7 @@ class ShardReader:
         )
         if with_facts:
             self._read_facts(reading)
-        self._read_info(reading, info_names)
+        self._read_info(reading)
         for signal in self.grid.signals:
             reading.mean[signal], reading.peak[signal] = self.grid.table(signal)[:2]
         reading.warnings, reading.is_partial = self.notes.warnings, self.notes.is_partial
@@ -97,7 +97,7 @@ class ShardReader:
         answers = self._fetch_ranges([text for _, _, text in asked])
         for (metric, kind, _), result in zip(asked, answers, strict=True):
             values, has = self.grid.lay(result, metric)
-            lay_signal(self.grid, metric, METRIC_NUMBER[metric], kind, values, has)
+            lay_signal(self.grid, metric, kind, values, has)
 
     def _fetch_ranges(self, texts: list[str]) -> Iterator[list[dict[str, Any]]]:
         """Ask range queries, two at a time; the answers come in order and are taken one by one."""
@@ -134,28 +134,32 @@ class ShardReader:
         """Read memory and power limits at the last mark."""
         found: dict[Attribute, dict[int, float]] = {attribute: {} for attribute in Attribute}
         metrics = [metric for metric in self.metrics if isinstance(metric.means, Attribute)]
-        answers = self._fetch_raw([(self.queries.mean(metric, self.shard), float(self.span.last)) for metric in metrics])
+        answers = self._fetch_raw(
+            [(self.queries.mean(metric, self.shard), float(self.span.last)) for metric in metrics]
+        )
         for metric, result in zip(metrics, answers, strict=True):
             values, has = self.grid.lay(result, metric)
             column = len(self.grid.marks) - 1
-            for row in np.flatnonzero(has[:, column]):
+            for row in map(int, np.flatnonzero(has[:, column])):
                 value = float(values[row, column]) * metric.scale
                 if 0 <= value < 1_500_000:
                     assert isinstance(metric.means, Attribute)
-                    found[metric.means].setdefault(int(row), value)
+                    found[metric.means].setdefault(row, value)
         used = self.grid.table(Signal.MEMORY_MIB)[0][:, -1]
         free, reserved = found[Attribute.MEMORY_FREE_MIB], found[Attribute.MEMORY_RESERVED_MIB]
         for row, value in free.items():
             if not np.isnan(used[row]):
                 reading.memory_total_mib[row] = float(used[row]) + value + reserved.get(row, 0)
-        reading.memory_total_mib.update({row: value for row, value in found[Attribute.MEMORY_TOTAL_MIB].items() if value > 0})
+        reading.memory_total_mib.update(
+            {row: value for row, value in found[Attribute.MEMORY_TOTAL_MIB].items() if value > 0}
+        )
         limit = found[Attribute.POWER_LIMIT_WATTS]
         reading.power_limit_watts.update({row: value for row, value in limit.items() if 0 < value <= 3000})
 
-    def _read_info(self, reading: Reading, names: Sequence[str]) -> None:
+    def _read_info(self, reading: Reading) -> None:
         """Read series whose labels hold model and index (nvidia_gpu_exporter)."""
         for dialect in DIALECTS:
-            if not dialect.info or dialect.info not in names:
+            if not dialect.info or dialect.info not in self.names:
                 continue
             seconds = self.span.last - self.span.first + STEP_SECONDS
             metric = Metric(dialect.info, dialect, Attribute.MEMORY_TOTAL_MIB)
@@ -168,9 +172,10 @@ class ShardReader:
         self.grid.grow()
 
 
-def lay_signal(grid: Grid, metric: Metric, number: int, kind: str, values: Floats64, has: np.ndarray[Any, Any]) -> None:
+def lay_signal(grid: Grid, metric: Metric, kind: str, values: Floats64, has: Flags) -> None:
     """Put one aggregated answer into its signal's table; cells that need a look at their raw points become suspect."""
     assert isinstance(metric.means, Signal)
+    number = METRIC_NUMBER[metric]
     mean, peak, filler, suspect = grid.table(metric.means)
     if kind == "low":
         suspect |= has & (filler == number)
@@ -194,4 +199,3 @@ def lay_signal(grid: Grid, metric: Metric, number: int, kind: str, values: Float
 def group_of(metric: Metric) -> list[Metric]:
     """Give the rows of the table that are the same quantity of the same exporter under its names."""
     return [m for m in METRIC_NUMBER if (m.dialect, m.means, m.rank) == (metric.dialect, metric.means, metric.rank)]
-

@@ -19,8 +19,8 @@ from fleet.sources.prometheus.access import access_of
 from fleet.sources.prometheus.client import PrometheusClient
 from fleet.sources.prometheus.grid import flatten
 from fleet.sources.prometheus.promql import Queries, quoted
+from fleet.sources.prometheus.rawpoints import Ask
 from fleet.sources.prometheus.reader import ShardReader
-
 
 
 class PrometheusSource:
@@ -46,7 +46,9 @@ class PrometheusSource:
         found: list[Metric] = []
         metrics = known_metrics(names)
         for dialect in DIALECTS:
-            own = [m for signal in TIMING_ORDER for m in metrics if (m.dialect, m.means, m.rank) == (dialect, signal, 0)]
+            own = [
+                m for signal in TIMING_ORDER for m in metrics if (m.dialect, m.means, m.rank) == (dialect, signal, 0)
+            ]
             found += [metric for metric in own if metric.means is own[0].means]
         return found
 
@@ -63,8 +65,8 @@ class PrometheusSource:
     def read(self, span: Span, shard: Shard, *, with_facts: bool) -> Reading:
         """Read samples and raw points of a shard."""
         names = self.names(span.raw_since, span.last)
-        reader = ShardReader(self.client, self.queries, names, span, shard, self.raw_seconds)
-        return reader.read(with_facts=with_facts, info_names=sorted(names & {d.info for d in DIALECTS if d.info}))
+        reader = ShardReader(self.client, self.queries, names, Ask(span, shard, self.raw_seconds))
+        return reader.read(with_facts=with_facts)
 
     def read_up(self, jobs: set[str], span: Span) -> list[UpState]:
         """Read `up` of every target of the jobs at every mark; give its last state and since when it is so."""
