@@ -15,6 +15,7 @@ from django.db import transaction
 from numpy.typing import NDArray
 
 from common.periods import parse_duration
+from fleet.actions.placements import join_hosts
 from fleet.actions.registry import Registry
 from fleet.actions.samples import store_block
 from fleet.actions.stays import place
@@ -142,7 +143,7 @@ class Intake:
         spans = {ids[row]: float(interval[i, -1]) for i, row in enumerate(keys) if row in ids}
         labelled = {ids[row]: series[row] for row in rows}
         self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece)
-        _join_hosts(self.now)
+        join_hosts(now=self.now)
         block = _select(block, keep, np.array([ids[row] for row in rows], dtype=np.int64))
         stored = store_block(block)
         self.written += stored.written
@@ -285,14 +286,6 @@ class Intake:
         since, until = float(piece.first - STEP_SECONDS), float(piece.last)
         place(hosts, is_newest, since=since, until=until)
         self._uses.record(owners, is_newest, interval, since=since, until=until)
-
-
-def _join_hosts(now: datetime) -> None:
-    try:
-        from fleet.actions.placements import join_hosts
-    except ModuleNotFoundError:
-        return
-    join_hosts(now=now)
 
 
 def _select(block: SampleBlock, keep: NDArray[np.bool_], gpu_ids: NDArray[np.int64]) -> SampleBlock:

@@ -5,7 +5,7 @@ from common.partitions import PartitionByMonth
 
 class Migration(migrations.Migration):
 
-    dependencies = [("fleet", "0002_gpu_hours_by_month")]
+    dependencies = [("fleet", "0004_verdict_clocks_and_idle_runs")]
 
     operations = [
         migrations.CreateModel(
