@@ -3,6 +3,7 @@
 from fleet.models.finding import Finding
 from fleet.models.gpu import Gpu, GpuPlacement, GpuUse
 from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHour
+from fleet.models.idle_run import IdleRun
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
 from fleet.models.ownership import OwnershipRule
@@ -23,6 +24,7 @@ __all__ = [
     "GpuPlacement",
     "GpuUse",
     "IdleRuleVersion",
+    "IdleRun",
     "Instance",
     "InstanceState",
     "InstanceVersion",
