@@ -39,8 +39,8 @@ class Observed(Protocol):
 def record_observed(observed: Collection[Observed], *, now: datetime) -> int:
     """Keep what changed; give how many prices were written.
 
-    The first price of an instance holds from the beginning of time, a later one from the time that the inventory names
-    (``effective_from``) or from ``now``.
+    The first price of an instance holds from the beginning of time, a later one from the time that the inventory
+    names (``effective_from``) or from ``now``.
     """
     home = organization().currency
     ids = [one.instance_id for one in observed if one.instance_id is not None]
