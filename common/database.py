@@ -58,7 +58,7 @@ def upsert_rows(
 
 
 def update_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-    """COPY ``rows`` into a staging table and update ``table`` by `id`, the first of ``columns``. Returns rows written."""
+    """COPY ``rows`` into a staging table and update ``table`` by `id`, the first of ``columns``; give rows written."""
     names = ", ".join(f'"{column}"' for column in columns)
     values = ", ".join(f'"{column}" = new."{column}"' for column in columns[1:])
     with transaction.atomic(), connection.cursor() as cursor:
