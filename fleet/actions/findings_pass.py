@@ -22,7 +22,6 @@ from fleet.queries.judging import Unit, minutes_since
 from fleet.queries.low_use import candidates, low_utilization, slot_of
 
 
-
 def sync_all(scene: Scene, prices: PriceLookup) -> Synced:
     """Open and close what this pass can tell; give how many of each."""
     now = scene.fleet.at

@@ -1,4 +1,4 @@
-"""The `judge` document: every instance with its GPUs, jobs and findings at a time, from samples alone. Writes nothing."""
+"""The `judge` document: every instance with its GPUs, jobs and findings at a time, from samples alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Say = Callable[[Mapping[str, Any]], str]
 
 
 def judge_at(at: datetime, prices: PriceLookup, *, say: Say = lambda _: "") -> list[dict[str, Any]]:
-    """Give every instance known at ``at`` as `judge` prints it (doors.md); ``say`` renders the sentence from its facts."""
+    """Give every instance known at ``at`` as `judge` prints it; ``say`` renders the sentence from its facts."""
     fleet = fleet_at(floor_mark(at))
     return documents(fleet, list(fleet.machines), prices, say=say)
 
@@ -68,7 +68,7 @@ def _desk(fleet: FleetAt, instance_ids: Collection[int], prices: PriceLookup) ->
         *findings_now.unknown_host(scene),
         *low_utilization(scene, subjects),
     ):
-        if one.instance_id in scene.machines:
+        if one.instance_id is not None and one.instance_id in scene.machines:
             found[one.instance_id].append(one)
     known = prices.prices(list(scene.machines), fleet.at)
     names = {pk: team.name for pk, team in teams().items()}
@@ -146,6 +146,7 @@ class _Desk:
             "price_per_hour": plain(price.per_hour) if price else None,
             "idle_cost": plain(cost),
             "currency": price.currency if price else None,
+            "at": iso(self.scene.fleet.at),
             "started_at": iso(machine.at.started_at) if machine.at.started_at else None,
             "warm_up_minutes": machine.rule.warm_up_seconds // 60,
             "gpu_count": machine.at.attributes.get("gpu_count"),
