@@ -7,7 +7,7 @@ Two steps, each killable at any moment. *Plan* marks every hour that an instance
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,8 +15,8 @@ from django.db import connection, transaction
 
 from common.periods import floor_hour, odd_midnights
 from fleet.actions.hour_rows import write_hours
-from fleet.domain.gpu_hours import HourRows, meter_machine
-from fleet.domain.metering import Coverage, cover, sample_states
+from fleet.domain.gpu_hours import HourRows, Machine, meter_machine
+from fleet.domain.metering import Coverage, cover, reaches_back, sample_states
 from fleet.models import MeteredSpan
 from fleet.queries.disks import disks_of
 from fleet.queries.meter_facts import SeenGpus, load_idle, load_machines, milliseconds
@@ -164,29 +164,61 @@ def _meter_chunk(as_of: datetime) -> tuple[int, int, int] | None:
         taken = _take_marks(as_of)
         if not taken:
             return None
-        since = min(min(hours) for hours in taken.values())
-        until = min(max(max(hours) for hours in taken.values()) + HOUR, as_of)
-        found = presence(list(taken), until=as_of)
-        here = {instance: _within(found.get(instance, ()), since, until) for instance in taken}
-        machines, gpus = load_machines(here, since=since, until=until)
-        jobs = {use.job for one in machines for device in one.devices for member in device for use in member.uses}
-        owners = load_owners(list(taken), since=since, until=until, job_ids=jobs)
-        midnights = [milliseconds(at) for at in odd_midnights(organization_zone(), since, until)]
-        rows = HourRows()
-        for machine in machines:
-            meter_machine(
-                machine,
-                sorted(milliseconds(hour) for hour in taken[machine.instance]),
-                until=milliseconds(until),
-                midnights=midnights,
-                changes=owners.changes(machine.instance),
-                owner_of=owners.owner_of,
-                rows=rows,
-            )
-        coverage = _load_coverage(gpus, since, until) if rows.pieces else None
-        keys = [(instance, milliseconds(hour)) for instance, hours in taken.items() for hour in hours]
-        written, removed = write_hours(keys, rows, rows.measured(coverage))
-        return len(keys), written, removed
+        written, removed, touched = _meter_hours(taken, as_of)
+        before: defaultdict[int, list[datetime]] = defaultdict(list)
+        for instance, hour in touched:
+            if hour not in taken[instance]:
+                before[instance].append(hour)
+        if before:
+            more = _meter_hours(before, as_of)
+            written, removed = written + more[0], removed + more[1]
+        count = sum(len(hours) for hours in (*taken.values(), *before.values()))
+        return count, written, removed
+
+
+def _meter_hours(
+    taken: Mapping[int, Sequence[datetime]], as_of: datetime
+) -> tuple[int, int, set[tuple[int, datetime]]]:
+    """Meter these hours of instances; (rows written, rows removed, hours before them that their samples reach into)."""
+    since = min(min(hours) for hours in taken.values())
+    until = min(max(max(hours) for hours in taken.values()) + HOUR, as_of)
+    found = presence(list(taken), until=as_of)
+    here = {instance: _within(found.get(instance, ()), since, until) for instance in taken}
+    machines, gpus = load_machines(here, since=since, until=until)
+    jobs = {use.job for one in machines for device in one.devices for member in device for use in member.uses}
+    owners = load_owners(list(taken), since=since, until=until, job_ids=jobs)
+    midnights = [milliseconds(at) for at in odd_midnights(organization_zone(), since, until)]
+    rows = HourRows()
+    for machine in machines:
+        meter_machine(
+            machine,
+            sorted(milliseconds(hour) for hour in taken[machine.instance]),
+            until=milliseconds(until),
+            midnights=midnights,
+            changes=owners.changes(machine.instance),
+            owner_of=owners.owner_of,
+            rows=rows,
+        )
+    coverage = _load_coverage(gpus, since, until) if rows.pieces else None
+    keys = [(instance, milliseconds(hour)) for instance, hours in taken.items() for hour in hours]
+    written, removed = write_hours(keys, rows, rows.measured(coverage))
+    return written, removed, _reached(machines, taken, coverage) if coverage else set()
+
+
+def _reached(
+    machines: Sequence[Machine], taken: Mapping[int, Sequence[datetime]], coverage: Coverage
+) -> set[tuple[int, datetime]]:
+    """Give the (instance, hour) before the taken ones into which samples of these reach back: slow or uneven scrapes."""
+    flags = {hour: reaches_back(coverage, milliseconds(hour)) for hours in taken.values() for hour in hours}
+    if not any(own.any() for own in flags.values()):
+        return set()
+    found: set[tuple[int, datetime]] = set()
+    for machine in machines:
+        rows = [member.row for device in machine.devices for member in device]
+        for hour in taken[machine.instance]:
+            if flags[hour][rows].any():
+                found.add((machine.instance, hour - HOUR))
+    return found
 
 
 def _within(runs: Sequence[Presence], since: datetime, until: datetime) -> list[Presence]:
@@ -200,5 +232,5 @@ def _load_coverage(gpus: SeenGpus, since: datetime, until: datetime) -> Coverage
         gpus.ids.tolist(), start, floor_hour(until - timedelta(microseconds=1)) + HOUR + LONGEST_INTERVAL
     )
     idle = load_idle(gpus.ids, block.marks)
-    states = sample_states(block, is_idle=idle, is_mig=gpus.is_mig, memory_total_mib=gpus.memory_total_mib)
+    states = sample_states(block, gpus.facts, is_idle=idle)
     return cover(block, states)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from common.periods import EPOCH
 from fleet.domain.gpu_hours import Machine, Member, Run, Use, Version
+from fleet.domain.idle_rule import GpuFacts, facts_of
 from fleet.domain.metering import Flags, mark_runs
 from fleet.queries.presence import Presence
 
@@ -27,12 +28,10 @@ def milliseconds(moment: datetime) -> int:
 
 @dataclass(frozen=True)
 class SeenGpus:
-    """The GPUs that stood on the instances within the window; arrays [G] in order of ``ids``."""
+    """The GPUs that stood on the instances within the window; ``ids`` [G] sorted, ``facts`` in that order."""
 
     ids: NDArray[np.int64]
-    is_mig: Flags
-    is_amd: Flags
-    memory_total_mib: NDArray[np.float64]  # NaN unknown
+    facts: GpuFacts
 
 
 def load_machines(
@@ -64,12 +63,10 @@ def load_machines(
         )
         for instance in ids
     ]
-    columns = [facts[gpu] for gpu in gpus]
+    is_mig, is_amd, memory = zip(*(facts[gpu] for gpu in gpus), strict=True) if gpus else ((), (), ())
     seen = SeenGpus(
         np.array(gpus, dtype=np.int64),
-        np.array([row[0] for row in columns], dtype=np.bool_),
-        np.array([row[1] for row in columns], dtype=np.bool_),
-        np.array([row[2] for row in columns], dtype=np.float64),
+        facts_of(len(gpus), is_mig=is_mig, is_amd=is_amd, memory_total_mib=memory),
     )
     return machines, seen
 
