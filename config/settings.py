@@ -186,6 +186,10 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# --- inventory: who lists the instances of each kind of account; a kind that is not here is kept and not read ------
+
+INSTANCE_PROVIDERS = {"static": "fleet.providers.static.StaticProvider"}
+
 # --- messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words ---------
 
 ALERT_CHANNELS = {

@@ -2,7 +2,8 @@
 
 from fleet.models.finding import Finding
 from fleet.models.gpu import Gpu, GpuPlacement, GpuUse
-from fleet.models.gpu_hour import ChangedHour, GpuHour
+from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHour
+from fleet.models.idle_run import IdleRun
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
 from fleet.models.ownership import OwnershipRule
@@ -23,13 +24,16 @@ __all__ = [
     "GpuPlacement",
     "GpuUse",
     "IdleRuleVersion",
+    "IdleRun",
     "Instance",
     "InstanceState",
     "InstanceVersion",
     "Job",
     "JobRun",
+    "MeteredSpan",
     "OwnershipRule",
     "Policy",
+    "RemeteredHour",
     "Source",
     "SourcePull",
     "Target",
