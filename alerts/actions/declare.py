@@ -11,13 +11,12 @@ REMOVED = "removed from fleet.yaml"
 
 
 def declare_channels(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
-    """Create and change channels; a change lets a broken one try again. One with deliveries is shut instead of deleted."""
+    """Create and change channels; one with deliveries is shut instead of deleted (`mend_channels` opens it)."""
     rows = {row.name: row for row in Channel.objects.all()}
 
     def fill(row: Channel, spec: Spec) -> None:
         row.kind = spec["kind"]
         row.spec = {key: value for key, value in spec.items() if key not in ("name", "kind")}
-        row.broken_at, row.broken_reason, row.not_before = None, "", None
 
     def remove(row: Channel) -> None:
         if not row.deliveries.exists():
