@@ -113,5 +113,3 @@ def odd_midnights(zone: ZoneInfo, since: datetime, until: datetime) -> list[date
             found.append(at)
         day += timedelta(days=1)
     return found
-
-

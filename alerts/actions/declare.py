@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alerts.models import Channel, Route
+from alerts.models.delivery import DeliveryState
 from common.declared import Change, Spec, Verb, declare_rows, settle_leftovers
 
 REMOVED = "removed from fleet.yaml"
@@ -25,6 +26,7 @@ def declare_channels(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
         row.declared, row.broken_reason = None, REMOVED
         row.broken_at = row.deliveries.latest("due_at").due_at
         row.save()
+        row.deliveries.filter(state=DeliveryState.WAITING).update(state=DeliveryState.FAILED)
 
     names = [(spec["name"], spec) for spec in wanted]
     changes = declare_rows(

@@ -1,4 +1,6 @@
-"""Write costs: amounts split over GPUs, shares and states on arrays; what is equal stays, what no longer applies goes."""
+"""Write costs: amounts split over GPUs, shares and states on arrays; what is equal stays, what no longer applies
+goes.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +200,9 @@ def _write(
 
 
 def write_instance_costs(keys: Collection[Key], storage: Storage, bare: Mapping[Key, HourMoney]) -> int:
-    """Make the costs beside GPU time be those of the disks and of instances without GPUs (``bare``); give rows changed."""
+    """Make the costs beside GPU time be those of the disks and of instances without GPUs (``bare``); give rows
+    changed.
+    """
     table: list[tuple[Any, ...]] = []
     for instance, hour in keys:
         table += [

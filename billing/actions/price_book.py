@@ -29,7 +29,7 @@ def load_suggested() -> int:
         tuple(values): key for key, *values in Price.objects.filter(is_suggested=True).values_list("pk", *COLUMNS)
     }
     gone = [key for values, key in present.items() if values not in wanted]
-    fresh = [values for values in sorted(wanted - present.keys(), key=str)]
+    fresh = sorted(wanted - present.keys(), key=str)
     if not gone and not fresh:
         return 0
     with transaction.atomic():

@@ -16,8 +16,8 @@ KINDS = ("storage", "network", "other")
 ROLLUP = """
 WITH gpu AS (
     SELECT h.team_id, i.account_id, h.gpu_model, c.currency, {amounts}, sum(c.stopped) AS stopped,
-           sum(CASE WHEN c.is_list_price THEN c.working + c.low + c.held + c.empty + c.unknown + c.stopped END) AS list,
-           {times}, sum(c.unpriced_ms) AS unpriced_ms
+           sum(CASE WHEN c.is_list_price THEN c.working + c.low + c.held + c.empty + c.unknown + c.stopped END) AS
+           list, {times}, sum(c.unpriced_ms) AS unpriced_ms
       FROM fleet_gpuhour h
       JOIN billing_gpuhourcost c USING (hour, instance_id, gpu_ref, share)
       JOIN fleet_instance i ON i.id = h.instance_id
@@ -37,9 +37,11 @@ WITH gpu AS (
     SELECT team_id, account_id, gpu_model, currency, {gpu_columns}, stopped, list, {time_columns}, unpriced_ms,
            0 AS storage, 0 AS network, 0 AS other FROM gpu
     UNION ALL
-    SELECT team_id, account_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, storage, network, other FROM side
+    SELECT team_id, account_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, storage, network, other
+    FROM side
 )
-INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {compute_columns}, compute_stopped, list_price_amount,
+INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {compute_columns}, compute_stopped,
+list_price_amount,
     {time_columns}, unpriced_ms, storage, network, other)
 SELECT %(day)s, team_id, account_id, gpu_model, currency, {cell_sums}
   FROM cells GROUP BY 2, 3, 4, 5

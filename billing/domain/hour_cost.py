@@ -23,7 +23,7 @@ Units = NDArray[np.int64]
 def amount_units(stretches: Sequence[tuple[Decimal, int]]) -> int:
     """Give the sum of price per hour x milliseconds in units, rounded once, half to even."""
     total = sum((Fraction(price) * duration_ms for price, duration_ms in stretches), Fraction(0))
-    return int(round(total * UNIT / HOUR_MS))
+    return round(total * UNIT / HOUR_MS)
 
 
 def running_units(rate_per_hour: Fraction, from_ms: int, to_ms: int) -> int:
@@ -31,14 +31,14 @@ def running_units(rate_per_hour: Fraction, from_ms: int, to_ms: int) -> int:
 
     The total is rounded, not the step: steps that follow each other sum to the total exactly.
     """
-    return int(round(rate_per_hour * to_ms * UNIT / HOUR_MS) - round(rate_per_hour * from_ms * UNIT / HOUR_MS))
+    return round(rate_per_hour * to_ms * UNIT / HOUR_MS) - round(rate_per_hour * from_ms * UNIT / HOUR_MS)
 
 
 def split_groups(amounts: Units, group: Units, weights: Units) -> Units:
     """Split ``amounts`` [K] over cells [C]: ``group`` [C] (ascending) says whose, ``weights`` [C] >= 0 how much.
 
-    The cells of a group sum to its amount exactly (largest remainder, ties to the first cell). A group whose weights are all
-    0 gets nothing. As `common.money.split`, on arrays; amounts may be negative.
+    The cells of a group sum to its amount exactly (largest remainder, ties to the first cell). A group whose weights
+    are all 0 gets nothing. As `common.money.split`, on arrays; amounts may be negative.
     """
     totals = np.zeros(len(amounts), dtype=np.int64)
     np.add.at(totals, group, weights)

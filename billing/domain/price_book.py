@@ -52,4 +52,4 @@ def _day(text: str) -> date | None:
     if not text:
         return None
     parts = [int(part) for part in text.split("-")]
-    return date(*(parts + [1, 1])[:3])
+    return date(*[*parts, 1, 1][:3])

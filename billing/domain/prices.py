@@ -12,7 +12,9 @@ ON_DEMAND = "on_demand"
 
 @dataclass(frozen=True)
 class Listed:
-    """A price as declared or listed; empty text and None match anything. ``unit``: instance_hour, gpu_hour, gb_month."""
+    """A price as declared or listed; empty text and None match anything. ``unit``: instance_hour, gpu_hour,
+    gb_month.
+    """
 
     unit: str
     price: Decimal
@@ -64,8 +66,9 @@ class Segment:
 def fits(listed: Listed, subject: Subject) -> bool:
     """Whether the price may be used for the subject.
 
-    What the inventory does not tell contradicts nothing, as long as the SKU or the GPU model agree. An unknown purchase option
-    is taken as on demand. A listed price is for its provider only, and one without provider for hosts without.
+    What the inventory does not tell contradicts nothing, as long as the SKU or the GPU model agree. An unknown
+    purchase option is taken as on demand. A listed price is for its provider only, and one without provider for
+    hosts without.
     """
     if listed.is_suggested and _plain(listed.provider) != _plain(subject.provider):
         return False
@@ -117,8 +120,8 @@ def per_hour(listed: Listed, subject: Subject) -> Decimal | None:
 def choose(book: Iterable[Listed], subject: Subject, at: datetime) -> Hourly | None:
     """Give the price in force at ``at``.
 
-    Of several equally specific ones the one that began last holds; if the inventory does not tell enough to choose between
-    declared prices that differ, there is none.
+    Of several equally specific ones the one that began last holds; if the inventory does not tell enough to choose
+    between declared prices that differ, there is none.
     """
     ranked: list[tuple[tuple[int, ...], datetime, Listed]] = []
     for listed in book:

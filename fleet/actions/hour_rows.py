@@ -46,7 +46,9 @@ SELECT (SELECT count(*) FROM written), (SELECT count(*) FROM removed)
 
 
 def write_hours(keys: Sequence[tuple[int, int]], rows: HourRows, times: Milliseconds) -> tuple[int, int]:
-    """Make the GPU-hours of ``keys`` (instance, hour in epoch ms) be ``rows`` with ``times`` [R, 6]; (written, removed)."""
+    """Make the GPU-hours of ``keys`` (instance, hour in epoch ms) be ``rows`` with ``times`` [R, 6]; (written,
+    removed).
+    """
     instances, hours = np.array(keys, dtype=np.int64).T
     make_months("fleet_gpuhour", [EPOCH + timedelta(milliseconds=hour) for hour in np.unique(hours).tolist()])
     stage("metered_keys", {"instance_id": instances, "hour": timestamps(hours)}, times=("hour",))

@@ -1,7 +1,7 @@
 """Meter: turn samples, idle runs, uses, states and owners into GPU-hours, hour by hour, only where something changed.
 
-Two steps, each killable at any moment. *Plan* marks every hour that an instance has reached since the last pass. *Meter*
-takes marks in chunks; a chunk's rows, its removed marks and the marks for billing are one transaction.
+Two steps, each killable at any moment. *Plan* marks every hour that an instance has reached since the last pass.
+*Meter* takes marks in chunks; a chunk's rows, its removed marks and the marks for billing are one transaction.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def meter(
 ) -> MeterResult:
     """Meter every hour up to ``now`` since each instance's first sample or known state, and all that changed since.
 
-    The hour that is going on is metered up to ``now`` and again by the next pass. ``limit`` bounds the instance-hours of
-    this call (some chunk more); ``progress`` is told instance-hours done and left after each chunk.
+    The hour that is going on is metered up to ``now`` and again by the next pass. ``limit`` bounds the
+    instance-hours of this call (some chunk more); ``progress`` is told instance-hours done and left after each chunk.
     """
     as_of = plan(now=now)
     done = written = removed = 0
@@ -92,7 +92,8 @@ def plan(*, now: datetime) -> datetime:
                 )
         _mark_hours(marks)
         MeteredSpan.objects.bulk_create(
-            spans, update_conflicts=True, unique_fields=["instance"], update_fields=["start", "until"], batch_size=2000
+            spans, update_conflicts=True, unique_fields=["instance"], update_fields=["start", "until"],
+            batch_size=2000
         )
     return as_of
 
@@ -168,7 +169,8 @@ def _meter_chunk(as_of: datetime) -> tuple[int, int, int] | None:
         found = presence(list(taken), until=as_of)
         here = {instance: _within(found.get(instance, ()), since, until) for instance in taken}
         machines, gpus = load_machines(here, since=since, until=until)
-        owners = load_owners(list(taken), since=since, until=until)
+        jobs = {use.job for one in machines for device in one.devices for member in device for use in member.uses}
+        owners = load_owners(list(taken), since=since, until=until, job_ids=jobs)
         midnights = [milliseconds(at) for at in odd_midnights(organization_zone(), since, until)]
         rows = HourRows()
         for machine in machines:

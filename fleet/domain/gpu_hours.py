@@ -1,7 +1,8 @@
 """GPU-hours from timelines: who held which device of an instance when, hour by hour, as rows and pieces to measure.
 
-Times are epoch milliseconds, runs half-open. Per moment an instance has max(gpu_count, devices placed) devices: each placed
-one has its own rows, those that no telemetry shows share one. So the rows of an instance-hour always sum to devices x time.
+Times are epoch milliseconds, runs half-open. Per moment an instance has max(gpu_count, devices placed) devices: each
+placed one has its own rows, those that no telemetry shows share one. So the rows of an instance-hour always sum to
+devices x time.
 """
 
 from __future__ import annotations
@@ -120,8 +121,8 @@ def meter_machine(
 ) -> None:
     """Add the rows of ``machine`` for ``hours`` (their starts), as of ``until``.
 
-    ``midnights`` are those of the organisation's zone that do not fall on a whole hour; ``changes`` other moments at which
-    owners may change (rules). An hour in which the instance does not exist gets no rows.
+    ``midnights`` are those of the organisation's zone that do not fall on a whole hour; ``changes`` other moments at
+    which owners may change (rules). An hour in which the instance does not exist gets no rows.
     """
     for hour in hours:
         end = min(hour + HOUR_MS, until)

@@ -1,8 +1,9 @@
 """Metering: what every GPU did, from its samples, in whole milliseconds.
 
-A sample at mark ``m`` stands for ``(m - minutes, m]``: first for its own five minutes, and what exceeds them (slow scrapes, or
-the jitter of an interval that does not divide five minutes) for what the samples before left open. Time that no sample
-stands for is unknown. docs/reference/money.md has the rules in words with worked tables; tests repeat them.
+A sample at mark ``m`` stands for ``(m - minutes, m]``: first for its own five minutes, and what exceeds them (slow
+scrapes, or the jitter of an interval that does not divide five minutes) for what the samples before left open. Time
+that no sample stands for is unknown. docs/reference/money.md has the rules in words with worked tables; tests repeat
+them.
 """
 
 from __future__ import annotations
@@ -58,7 +59,9 @@ def activity_pct(block: SampleBlock, is_mig: Flags) -> NDArray[np.float32]:
 
 
 def is_memory_empty(block: SampleBlock, memory_total_mib: NDArray[np.float64]) -> Flags:
-    """Tell [G, N] where the memory is known and at most min(1 GiB, 5 %) at peak; ``memory_total_mib`` [G], NaN unknown."""
+    """Tell [G, N] where the memory is known and at most min(1 GiB, 5 %) at peak; ``memory_total_mib`` [G], NaN
+    unknown.
+    """
     used = block.peak.get(Signal.MEMORY_MIB)
     if used is None:
         return np.zeros(block.shape, dtype=np.bool_)
@@ -102,7 +105,8 @@ def mark_runs(
 class Coverage:
     """What each five minutes of each GPU hold: first unknown time, then ``back_ms`` of a later sample, then its ``own_ms``.
 
-    ``start_ms`` is the epoch time of the first cell; the arrays are [G, N], ``before`` [G, N + 1, 5] the time in each state
+    ``start_ms`` is the epoch time of the first cell; the arrays are [G, N], ``before`` [G, N + 1, 5] the time in
+    each state
     from ``start_ms`` to the start of the cell.
     """
 

@@ -9,6 +9,7 @@ from fleet.models.job import Job
 from fleet.models.ownership import OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
 from fleet.models.run import JobRun
+from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
 from fleet.models.verdict import GpuClock, Verdict
 
@@ -34,6 +35,7 @@ __all__ = [
     "OwnershipRule",
     "Policy",
     "RemeteredHour",
+    "SampleHour",
     "Source",
     "SourcePull",
     "Target",

@@ -38,7 +38,9 @@ class SeenGpus:
 def load_machines(
     presences: Mapping[int, Sequence[Presence]], *, since: datetime, until: datetime
 ) -> tuple[list[Machine], SeenGpus]:
-    """Give the instances of ``presences`` with what they were, which GPUs stood there and who used them in the window."""
+    """Give the instances of ``presences`` with what they were, which GPUs stood there and who used them in the
+    window.
+    """
     ids = list(presences)
     versions = _versions(ids, until)
     placed = _placements(ids, since, until)
@@ -49,11 +51,10 @@ def load_machines(
     facts: dict[int, tuple[bool, bool, float]] = {}
     last_seen: dict[int, int] = {}
     for instance, gpu, uuid, mig, start, end, model, vendor, memory, seen_at in placed:
-        stop = FOR_EVER if end is None else milliseconds(end)
-        member = Member(gpu, rows[gpu], milliseconds(start), stop, int(bool(mig)), model, uses.get(gpu, ()))
+        member = Member(gpu, rows[gpu], start, end, int(bool(mig)), model, uses.get(gpu, ()))
         devices[instance][uuid].append(member)
         facts[gpu] = (bool(mig), vendor == "amd", np.nan if memory is None else memory)
-        last_seen[gpu] = milliseconds(seen_at)
+        last_seen[gpu] = seen_at
     machines = [
         Machine(
             instance,
@@ -90,6 +91,13 @@ def _within_count(
     return [device for device in devices if id(device) not in dropped]
 
 
+def _ms(column: str) -> str:
+    """Give the SQL of a time in epoch milliseconds; no time is for ever. Parsing times in Python would be most of the work."""
+    table, _, name = column.rpartition(".")
+    quoted = f'{table}."{name}"' if table else f'"{name}"'
+    return f"coalesce(floor(extract(epoch FROM {quoted}) * 1000)::bigint, {FOR_EVER})"
+
+
 def _fetch(query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
@@ -112,8 +120,8 @@ def _versions(ids: Collection[int], until: datetime) -> dict[int, list[Version]]
 
 def _placements(ids: Collection[int], since: datetime, until: datetime) -> list[tuple[Any, ...]]:
     return _fetch(
-        'SELECT p.instance_id, p.gpu_id, g.uuid, g.mig_instance, p.start, p."end", g.model, g.vendor, g.memory_total_mib,'
-        " g.last_seen_at FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id"
+        f"SELECT p.instance_id, p.gpu_id, g.uuid, g.mig_instance, {_ms('p.start')}, {_ms('p.end')}, g.model, g.vendor,"
+        f" g.memory_total_mib, {_ms('g.last_seen_at')} FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id"
         ' WHERE p.instance_id = ANY(%(ids)s) AND p.start < %(until)s AND (p."end" IS NULL OR p."end" > %(since)s)'
         " ORDER BY p.instance_id, g.index, g.uuid, g.mig_instance, p.start",
         {"ids": list(ids), "since": since, "until": until},
@@ -123,16 +131,19 @@ def _placements(ids: Collection[int], since: datetime, until: datetime) -> list[
 def _uses(gpus: Collection[int], since: datetime, until: datetime) -> dict[int, list[Use]]:
     found: defaultdict[int, list[Use]] = defaultdict(list)
     for gpu, job, start, end in _fetch(
-        'SELECT gpu_id, job_id, start, "end" FROM fleet_gpuuse WHERE gpu_id = ANY(%(gpus)s) AND start < %(until)s'
+        f"SELECT gpu_id, job_id, {_ms('start')}, {_ms('end')} FROM fleet_gpuuse"
+        " WHERE gpu_id = ANY(%(gpus)s) AND start < %(until)s"
         ' AND ("end" IS NULL OR "end" > %(since)s) ORDER BY gpu_id, start, job_id',
         {"gpus": list(gpus), "since": since, "until": until},
     ):
-        found[gpu].append(Use(milliseconds(start), FOR_EVER if end is None else milliseconds(end), job))
+        found[gpu].append(Use(start, end, job))
     return found
 
 
 def load_idle(gpu_ids: NDArray[np.int64], marks: NDArray[np.int64]) -> Flags:
-    """Tell [G, N] which samples lie in an idle run of the organisation's rule; ``gpu_ids`` sorted, ``marks`` epoch s."""
+    """Tell [G, N] which samples lie in an idle run of the organisation's rule; ``gpu_ids`` sorted, ``marks`` epoch
+    s.
+    """
     if not gpu_ids.size or not marks.size:
         return np.zeros((len(gpu_ids), len(marks)), dtype=np.bool_)
     found = _fetch(

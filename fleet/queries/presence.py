@@ -43,8 +43,9 @@ class _Seen:
 def presence(instance_ids: Collection[int] | None, *, until: datetime) -> dict[int, list[Presence]]:
     """Give the runs of each instance up to ``until``, in order of time; None asks for all instances.
 
-    `terminated` and `gone` are no presence. A run "from the beginning of time" starts with the first sample, else with the
-    first time that the account listed it. A host that no account knows runs from its first to its last sample.
+    `terminated` and `gone` are no presence. A run "from the beginning of time" starts with the first sample, else
+    with the first time that the account listed it. A host that no account knows runs from its first to its last
+    sample.
     """
     states = _states(instance_ids)
     runs: dict[int, list[Presence]] = {}

@@ -319,3 +319,18 @@ def test_a_channel_of_no_known_kind_waits_in_view(declare: Declare, occurrence: 
     assert raise_alerts([occurrence()], now=now) == 1
     assert deliver(now=now, effects=FAR) == DeliverResult()
     assert [one.code for one in channel_checks(now)] == ["unknown_channel_kind"]
+
+
+def test_nobody_calls_a_channel_that_asked_for_a_pause(
+    scripted_http: ScriptedServer, declare: Declare, occurrence: Make, now: datetime
+) -> None:
+    declare({"hook": hook(scripted_http)}, ({}, ["hook"], []))
+    scripted_http.answer(Answer(429, b"", {"Retry-After": "300"}))
+    scripted_http.default = OK
+    raise_alerts([occurrence(), occurrence(subject="i-2")], now=now)
+    deliver(now=now, effects=FAR)
+    raise_alerts([occurrence(subject="i-3")], now=now + timedelta(minutes=1))
+    play(now + timedelta(minutes=1), now + timedelta(hours=1))
+    assert [request.headers["Fleetledger-At"] for request in scripted_http.requests] == [
+        "2025-06-03T12:00:00Z", *["2025-06-03T12:05:00Z"] * 3,
+    ]  # fmt: skip

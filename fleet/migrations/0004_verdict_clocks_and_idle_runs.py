@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
 
-    dependencies = [("fleet", "0002_gpu_hours_by_month")]
+    dependencies = [("fleet", "0003_declared_sets_and_removed_accounts")]
 
     operations = [
         migrations.DeleteModel(name="GpuClock"),
