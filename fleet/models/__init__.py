@@ -2,7 +2,7 @@
 
 from fleet.models.finding import Finding
 from fleet.models.gpu import Gpu, GpuPlacement, GpuUse
-from fleet.models.gpu_hour import ChangedHour, GpuHour
+from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHour
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
 from fleet.models.ownership import OwnershipRule
@@ -28,8 +28,10 @@ __all__ = [
     "InstanceVersion",
     "Job",
     "JobRun",
+    "MeteredSpan",
     "OwnershipRule",
     "Policy",
+    "RemeteredHour",
     "Source",
     "SourcePull",
     "Target",
