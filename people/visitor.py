@@ -17,7 +17,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from common.clock import real_now
 from people.models import User
 from people.queries import House, TeamName, house, teams, visible_team_ids
-from people.roles import with_sub_teams
+from people.roles import TeamChoice, with_sub_teams
 
 P = ParamSpec("P")
 
@@ -41,6 +41,11 @@ class Visitor:
     def sees_nothing(self) -> bool:
         """Whether nobody has said yet what this person may see."""
         return self.visible is not None and not self.visible
+
+    @property
+    def everything(self) -> TeamChoice:
+        """All rows that may be shown."""
+        return TeamChoice(self.visible, unassigned=self.sees_all)
 
     def team_named(self, name: str) -> TeamName | None:
         """Find a visible team by name, in any case; another's team is not found."""

@@ -36,11 +36,11 @@ def company(zone: str = "Europe/Berlin") -> dict[str, Team]:
     return names
 
 
-def team_day(day: date, team: Team | None, money: dict[str, str], minutes: dict[str, float], **more: Any) -> TeamDay:
-    """Make one row; ``money`` and ``minutes`` by state."""
+def team_day(day: date, team: Team | None, money: dict[str, str], hours: dict[str, float], **more: Any) -> TeamDay:
+    """Make one row; ``money`` and GPU-``hours`` by state."""
     values: dict[str, Any] = {"currency": "USD", "gpu_model": "H100", **more}
-    values |= {f"compute_{state}": Decimal(amount) for state, amount in money.items()}
-    values |= {f"minutes_{state}": value for state, value in minutes.items()}
+    values |= {state: Decimal(amount) for state, amount in money.items()}
+    values |= {f"{state}_ms": round(value * 3_600_000) for state, value in hours.items()}
     return TeamDay.objects.create(day=day, team=team, **values)
 
 
@@ -62,11 +62,9 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
                 "empty": idle * 0.4,
                 "unknown": 0.03,
             }
-            values: dict[str, Any] = {f"minutes_{state}": 60 * gpu_hours * share for state, share in shares.items()}
-            values |= {
-                f"compute_{state}": Decimal(gpu_hours) * Decimal("2.49") * Decimal(str(round(share, 6)))
-                for state, share in shares.items()
-            }
+            values: dict[str, Any] = {f"{one}_ms": round(3_600_000 * gpu_hours * share) for one, share in shares.items()}
+            values |= {one: round(Decimal(gpu_hours * share) * Decimal("2.49"), 9) for one, share in shares.items()}
+            values["list_price_amount"] = sum(values[one] for one in shares)
             rows.append(
                 TeamDay(
                     day=first + timedelta(days=offset),
@@ -74,7 +72,6 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
                     gpu_model="H100",
                     currency="USD",
                     storage=Decimal("11.5") if name else Decimal(0),
-                    minutes_unpriced=0,
                     **values,
                 )
             )
