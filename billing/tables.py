@@ -133,7 +133,7 @@ def _row(team: int | None, spend: MonthSpend, teams: Mapping[int, TeamName], mon
 
 
 def largest_teams(block: CurrencyBlock, limit: int) -> tuple[list[str], list[MonthSpend]]:
-    """Give names and spend of at most ``limit`` bars: the largest teams, the others as one, Unassigned always by itself."""
+    """Give names and spend of the largest teams, the others as one (``limit`` bars), and of Unassigned by itself."""
     named = [row for row in block.rows if not row.is_unassigned]
     shown = named if len(named) <= limit else named[: limit - 1]
     bars = [(row.name, row.spend) for row in shown]

@@ -22,7 +22,7 @@ from common.errors import BadInput
 from common.figures import web_json
 from common.state_words import STATE_WORDS
 from fleet.queries.health import sources_health
-from fleet.queries.standing import fleet_now, idle_instances
+from fleet.queries.standing import FleetNow, fleet_now
 from people.roles import TeamChoice
 from people.visitor import Visitor, signed_in
 
@@ -79,24 +79,25 @@ def idle_top(request: HttpRequest, visitor: Visitor) -> HttpResponse:
 def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     """List every machine that is idle now, dearest first, page by page."""
     team = request.GET.get("team", "")
-    idle = _idle(read_team(team, visitor), visitor)
+    idle = _priced(fleet_now(read_team(team, visitor)), visitor)
     page = Paginator(idle.rows, IDLE_ON_PAGE).get_page(request.GET.get("page"))
     rows = idle_rows(page.object_list, visitor.teams, visitor.now)
     context = {"nav": "idle", "visitor": visitor, "team": team, "idle": idle, "page": page, "rows": rows}
     return render(request, "billing/idle.html", context | {"sources": sources_health(visitor.now)})
 
 
-def _idle(teams: TeamChoice, visitor: Visitor) -> IdleNow:
-    return idle_now(idle_instances(teams), InstancePrices(), visitor.now)
+def _priced(fleet: FleetNow, visitor: Visitor) -> IdleNow:
+    return idle_now(fleet.idle, InstancePrices(), visitor.now)
 
 
 def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, Any]:
     """Give what the list of idle machines on the overview needs."""
-    idle = _idle(teams, visitor)
+    fleet = fleet_now(teams)
+    idle = _priced(fleet, visitor)
     return {
         "team": team,
         "idle": idle,
-        "fleet": fleet_now(teams),
+        "fleet": fleet,
         "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now),
     }
 

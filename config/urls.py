@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, path
 
 from billing.views import idle_list, idle_top, overview, overview_csv
-from config.views import healthz
+from config.views import healthz, metrics, readyz
 from fleet.views import instance
 from people.views import sign_in, sign_out
 
@@ -18,4 +18,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/", sign_in, name="sign_in"),
     path("sign-out/", sign_out, name="sign_out"),
     path("healthz", healthz, name="healthz"),
+    path("readyz", readyz, name="readyz"),
+    path("metrics", metrics, name="metrics"),
 ]

@@ -18,9 +18,9 @@ HOUR_MS = 3_600_000
 class MonthSpend:
     """Money by state and GPU-milliseconds by state, of one currency.
 
-    ``money``: compute by state. ``beside``: storage, network and other. ``list_price``: the part of compute that rests on
-    suggested list prices. ``ms``: GPU-milliseconds by state; ``unpriced_ms``: of these, without a price, so that their
-    money is missing and not zero.
+    ``money``: compute by state. ``beside``: storage, network and other. ``list_price``: the part of compute that rests
+    on suggested list prices. ``ms``: GPU-milliseconds by state; ``unpriced_ms``: of these, without a price, so that
+    their money is missing and not zero.
     """
 
     money: Mapping[str, Decimal] = field(default_factory=dict)

@@ -33,7 +33,9 @@ def idle_now(instances: Sequence[IdleInstance], prices: PriceLookup, at: datetim
     """Price the idle instances at ``at`` and put the dearest first, unpriced ones last, the longest idle before."""
     known = prices.prices([one.id for one in instances], at) if instances else {}
     rows = [PricedIdle(one, known.get(one.id)) for one in instances]
-    rows.sort(key=lambda row: (-(row.price.per_hour if row.price else Decimal(-1)), row.instance.since or at, row.instance.id))
+    rows.sort(
+        key=lambda row: (-(row.price.per_hour if row.price else Decimal(-1)), row.instance.since or at, row.instance.id)
+    )
     per_hour: dict[str, Decimal] = {}
     for row in rows:
         if row.price:

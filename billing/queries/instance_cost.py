@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from django.db import connection
 
@@ -16,7 +17,7 @@ def instance_cost(instance_id: int, period: Period) -> dict[str, MonthSpend]:
     GPU time by state stands in `fleet`; here only what has no price (``unpriced_ms``) is counted.
     """
     sums = ", ".join(f"coalesce(sum({state}), 0)" for state in MONEY_STATES)
-    limits = [instance_id, period.start, period.end]
+    limits: list[Any] = [instance_id, period.start, period.end]
     with connection.cursor() as cursor:
         cursor.execute(
             f"""SELECT currency, {sums}, coalesce(sum(working + low + held + empty + unknown + stopped)

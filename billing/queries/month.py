@@ -27,7 +27,7 @@ class Days:
 
 @dataclass(frozen=True)
 class Month:
-    """``by_team``: (currency, team id or None for Unassigned). ``by_day``: (currency, day); a day without rows is absent."""
+    """``by_team``: (currency, team id or None: Unassigned). ``by_day``: (currency, day); days without rows are absent."""
 
     by_team: dict[tuple[str, int | None], MonthSpend]
     by_day: dict[tuple[str, date], MonthSpend]

@@ -70,9 +70,9 @@ def _rects(parts: Iterable[tuple[str, Decimal | float]], total: float) -> SafeSt
 
 
 @register.filter
-def money(amount: Decimal | None, currency: str) -> str:
+def money(amount: Decimal | int | None, currency: str) -> str:
     """Write money with two decimals."""
-    return formats.money(amount, currency)
+    return formats.money(None if amount is None else Decimal(amount), currency)
 
 
 @register.filter

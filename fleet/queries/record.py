@@ -82,7 +82,7 @@ class Record:
 
 
 def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Record | None:
-    """Give the latest launch of an instance; None when there is none or it may not be seen: the same answer for both."""
+    """Give the latest launch of an instance; None when there is none, and also when it may not be seen."""
     rows = Instance.objects.select_related("account").filter(external_id=external_id)
     rows = rows.filter(account__isnull=True) if account is None else rows.filter(account__name=account)
     row = rows.order_by("-launched_at", "-pk").first()
@@ -117,13 +117,23 @@ def _verdicts(kind: str, ids: list[int]) -> Any:
 
 def _judged(row: Verdict) -> Judged:
     return Judged(
-        row.state, row.reason, row.start, row.end, row.since, row.confidence, row.policy, row.policy_version, row.evidence
+        row.state,
+        row.reason,
+        row.start,
+        row.end,
+        row.since,
+        row.confidence,
+        row.policy,
+        row.policy_version,
+        row.evidence,
     )
 
 
 def _gpus(instance_id: int) -> list[GpuNow]:
     rows = list(Gpu.objects.filter(instance=instance_id).order_by("index", "uuid", "mig_instance"))
-    current = {one.subject_id: _judged(one) for one in _verdicts("gpu", [row.pk for row in rows]).filter(end__isnull=True)}
+    current = {
+        one.subject_id: _judged(one) for one in _verdicts("gpu", [row.pk for row in rows]).filter(end__isnull=True)
+    }
     return [GpuNow(row.pk, str(row), row.index, row.model, row.last_seen_at, current.get(row.pk)) for row in rows]
 
 

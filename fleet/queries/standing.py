@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from people.roles import TeamChoice
 
 @dataclass(frozen=True)
 class IdleInstance:
-    """An instance that is held or empty now. ``since``: of its idle clock; ``account`` None: no account knows the host."""
+    """An instance that is idle now. ``since``: of its idle clock; ``account`` None: no account knows the host."""
 
     id: int
     account: str | None
@@ -40,10 +40,11 @@ class IdleInstance:
 
 @dataclass(frozen=True)
 class FleetNow:
-    """``instances``: state -> how many. ``metered_until``: the last hour pass that went well."""
+    """``instances``: state -> how many. ``metered_until``: the last good pass over hours. ``idle``: the idle ones."""
 
     instances: Mapping[str, int]
     metered_until: datetime | None
+    idle: list[IdleInstance]
 
     @property
     def total(self) -> int:
@@ -56,34 +57,32 @@ def instance_path(account: str | None, external_id: str) -> str:
     return f"/instances/{quote(account or '-', safe='')}/{quote(external_id, safe='/:')}/"
 
 
-_CURRENT = """
-    FROM fleet_verdict v JOIN fleet_instance i ON i.id = v.subject_id
-    WHERE v.subject_kind = 'instance' AND v."end" IS NULL AND {condition}
-"""
-
-
-def idle_instances(choice: TeamChoice) -> list[IdleInstance]:
-    """Give every instance that is idle now."""
-    where, values = choice.condition("i.team_id")
-    query = f"""
-        SELECT i.id, (SELECT name FROM fleet_account a WHERE a.id = i.account_id), i.external_id, i.host, i.team_id,
-               i.gpu_count, i.attributes, v.state, v.reason, v.since, v.policy, v.confidence, v.evidence
-        {_CURRENT.format(condition=where)} AND v.state IN ('held', 'empty')
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(query, values)
-        return [IdleInstance(*row[:6], orjson.loads(row[6]), *row[7:12], orjson.loads(row[12])) for row in cursor.fetchall()]
-
-
 def fleet_now(choice: TeamChoice) -> FleetNow:
-    """Count instances by their current state, and say how far hours are metered."""
-    where, values = choice.condition("i.team_id")
+    """Read the current verdicts of instances in one question; the idle ones in no order."""
+    condition, values = choice.condition("i.team_id")
     query = f"""
-        SELECT coalesce(jsonb_object_agg(state, n), '{{}}'),
-               (SELECT max(ok_at) FROM fleet_jobrun WHERE name = 'meter')
-        FROM (SELECT v.state, count(*) AS n {_CURRENT.format(condition=where)} GROUP BY v.state) counted
+        WITH current AS (
+            SELECT v.state, v.reason, v.since, v.policy, v.confidence, v.evidence, i.id, i.account_id, i.external_id,
+                   i.host, i.team_id, i.gpu_count, i.attributes
+            FROM fleet_verdict v JOIN fleet_instance i ON i.id = v.subject_id
+            WHERE v.subject_kind = 'instance' AND v."end" IS NULL AND {condition}
+        ), whole AS (
+            SELECT (SELECT jsonb_object_agg(state, n)
+                    FROM (SELECT state, count(*) AS n FROM current GROUP BY state) counted),
+                   (SELECT max(ok_at) FROM fleet_jobrun WHERE name = 'meter')
+        )
+        SELECT whole.*, i.id, a.name, i.external_id, i.host, i.team_id, i.gpu_count, i.attributes, i.state, i.reason,
+               i.since, i.policy, i.confidence, i.evidence
+        FROM whole LEFT JOIN current i ON i.state IN ('held', 'empty') LEFT JOIN fleet_account a ON a.id = i.account_id
     """
     with connection.cursor() as cursor:
         cursor.execute(query, values)
-        row = cursor.fetchone()
-    return FleetNow(orjson.loads(row[0]), row[1])
+        rows = cursor.fetchall()
+    idle = [_idle_instance(row[2:]) for row in rows if row[2] is not None]
+    return FleetNow(orjson.loads(rows[0][0] or "{}"), rows[0][1], idle)
+
+
+def _idle_instance(row: Sequence[Any]) -> IdleInstance:
+    values: list[Any] = [*row]
+    values[6], values[12] = orjson.loads(values[6]), orjson.loads(values[12])
+    return IdleInstance(*values)
