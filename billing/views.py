@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from billing import charts
 from billing.filters import MonthChoice, read_choice, read_team
 from billing.queries.idle_now import IdleNow, idle_now
-from billing.queries.instance_prices import InstancePrices
+from billing.queries.prices import Prices
 from billing.queries.month import Month, month_of
 from billing.tables import CurrencyBlock, csv_rows, currency_blocks, idle_rows, largest_teams
 from common.csv_files import csv_lines
@@ -87,7 +87,7 @@ def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponse:
 
 
 def _priced(fleet: FleetNow, visitor: Visitor) -> IdleNow:
-    return idle_now(fleet.idle, InstancePrices(), visitor.now)
+    return idle_now(fleet.idle, Prices([one.id for one in fleet.idle]), visitor.now)
 
 
 def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, Any]:

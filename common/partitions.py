@@ -1,7 +1,7 @@
 """Tables partitioned by calendar month (UTC): turned into such by a migration, months made ahead, dropped by retention.
 
-The web and worker processes may not own the tables, so months are made and dropped by two functions of the database that
-run with the rights of the owner and touch nothing but months of such tables.
+The web and worker processes may not own the tables, so months are made and dropped by two functions of the database
+that run with the rights of the owner and touch nothing but months of such tables.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ BEGIN
     EXECUTE format('CREATE TABLE %I.%I (LIKE %I.%I INCLUDING DEFAULTS INCLUDING CONSTRAINTS) WITH (fillfactor = 85)',
                    schema, name || to_char(first, '_YYYY_MM'), schema, name);
     EXECUTE format('ALTER TABLE %I.%I ATTACH PARTITION %I.%I FOR VALUES FROM (%L) TO (%L)', schema, name, schema,
-                   name || to_char(first, '_YYYY_MM'), first || ' 00:00:00+00', (first + interval '1 month')::date || ' 00:00:00+00');
+                   name || to_char(first, '_YYYY_MM'), first || ' 00:00:00+00', (first + interval '1 month')::date ||
+                   ' 00:00:00+00');
 END $$;
 CREATE OR REPLACE FUNCTION fleetledger_drop_months(parent regclass, before date) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -39,7 +40,8 @@ BEGIN
     FOR part IN SELECT n.nspname, c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                   JOIN pg_namespace n ON n.oid = c.relnamespace
                  WHERE i.inhparent = parent AND c.relname ~ '_\\d{4}_\\d{2}$'
-                   AND to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month' <= date_trunc('month', before) LOOP
+                   AND to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month' <= date_trunc('month', before)
+                   LOOP
         EXECUTE format('DROP TABLE %I.%I', part.nspname, part.relname);
         dropped := dropped + 1;
     END LOOP;
@@ -56,8 +58,8 @@ BEGIN
     SELECT coalesce(array_agg(pg_get_indexdef(indexrelid)), '{{}}') INTO definitions FROM pg_index
      WHERE indrelid = plain AND NOT indisprimary;
     ALTER TABLE "{table}" RENAME TO "{table}_plain";
-    CREATE TABLE "{table}" (LIKE "{table}_plain" INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE ("{column}");
-    DROP TABLE "{table}_plain";
+    CREATE TABLE "{table}" (LIKE "{table}_plain" INCLUDING DEFAULTS INCLUDING CONSTRAINTS) PARTITION BY RANGE
+    ("{column}"); DROP TABLE "{table}_plain";
     EXECUTE 'ALTER TABLE "{table}" ADD ' || key;
     FOREACH definition IN ARRAY definitions LOOP EXECUTE definition; END LOOP;
 END $$;
@@ -80,14 +82,16 @@ class PartitionByMonth(Operation):
         """Leave the models as they are: Django need not know."""
 
     def database_forwards(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state:
+        ProjectState
     ) -> None:
         """Convert; the names of the indexes stay."""
         schema_editor.execute(FUNCTIONS, params=None)
         schema_editor.execute(CONVERT.format(table=self.table, column=self.column), params=None)
 
     def database_backwards(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state:
+        ProjectState
     ) -> None:
         """Do nothing: a partitioned table is dropped like any other."""
 

@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from billing.queries.instance_cost import instance_cost
-from billing.queries.instance_prices import InstancePrices
+from billing.queries.prices import Prices
 from common.periods import local_day, month_period
 from fleet.domain.ports import HourlyPrice
 from fleet.queries.health import sources_health
@@ -65,7 +65,7 @@ def _model(record: Record) -> str:
 
 
 def _cost(record: Record, visitor: Visitor) -> Cost:
-    price = InstancePrices().prices([record.id], visitor.now).get(record.id)
+    price = Prices([record.id]).prices([record.id], visitor.now).get(record.id)
     verdict = record.verdict
     idle = None
     if price and verdict and verdict.since:

@@ -4,4 +4,14 @@ from billing.models.cost import GpuHourCost, InstanceHourCost, StaleDay, TeamDay
 from billing.models.declared import Budget, Commitment, Mapping
 from billing.models.price import InstancePrice, Price
 
-__all__ = ["Budget", "Commitment", "GpuHourCost", "InstanceHourCost", "InstancePrice", "Mapping", "Price", "StaleDay", "TeamDay"]
+__all__ = [
+    "Budget",
+    "Commitment",
+    "GpuHourCost",
+    "InstanceHourCost",
+    "InstancePrice",
+    "Mapping",
+    "Price",
+    "StaleDay",
+    "TeamDay",
+]

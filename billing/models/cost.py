@@ -18,9 +18,9 @@ def total() -> models.DecimalField:
 class GpuHourCost(models.Model):
     """The money of one `fleet.GpuHour` row (same key), split by state.
 
-    The amounts of all rows of an instance-hour sum exactly to price x running time (rounded once, half to even, to nine
-    decimals). ``unpriced_ms`` is the part of the row's running time that has no price; the amounts are null when that is all
-    of it, never 0. ``currency`` is in the key since a price may change its currency within an hour.
+    The amounts of all rows of an instance-hour sum exactly to price x running time (rounded once, half to even, to
+    nine decimals). ``unpriced_ms`` is the part of the row's running time that has no price; the amounts are null
+    when that is all of it, never 0. ``currency`` is in the key since a price may change its currency within an hour.
     Partitioned by month of ``hour``, like GpuHour.
     """
 
@@ -32,6 +32,7 @@ class GpuHourCost(models.Model):
     gpu_ref = models.BigIntegerField(default=0)
     share = models.SmallIntegerField(default=0)
     currency = models.CharField(max_length=3)
+    counts_time = models.BooleanField(default=True)  # only the first currency of an hour counts the row's time
     is_list_price = models.BooleanField(default=False)  # from the suggested price book
     unpriced_ms = models.BigIntegerField(default=0)
     working = amount()  # without low
@@ -53,8 +54,8 @@ class GpuHourCost(models.Model):
 class InstanceHourCost(models.Model):
     """What an instance costs beside compute in an hour: storage, network, other. ``kind`` names it.
 
-    ``amount`` is null when there is no price. ``part_start_minute`` as in `fleet.GpuHour`; ``team`` and ``owner`` are those
-    of the instance at the time, ``share`` numbers them when they change within the hour.
+    ``amount`` is null when there is no price. ``part_start_minute`` as in `fleet.GpuHour`; ``team`` and ``owner``
+    are those of the instance at the time, ``share`` numbers them when they change within the hour.
     """
 
     hour = models.DateTimeField()
@@ -83,10 +84,10 @@ class InstanceHourCost(models.Model):
 class TeamDay(models.Model):
     """A team's local day per account, GPU model and currency: money and GPU-milliseconds by state. Kept for ever.
 
-    ``team`` null is Unassigned; ``account`` null are hosts that no account knows. Pages of teams and the overview read only
-    this table. Made anew from the hours of the days that changed (`billing.actions.team_days`). ``unpriced_ms`` is the part of
-    the running time without a price: its money is in none of the amounts. ``list_price_amount`` is the part of the compute
-    amounts that rests on suggested list prices.
+    ``team`` null is Unassigned; ``account`` null are hosts that no account knows. Pages of teams and the overview
+    read only this table. Made anew from the hours of the days that changed (`billing.actions.team_days`).
+    ``unpriced_ms`` is the part of the running time without a price: its money is in none of the amounts.
+    ``list_price_amount`` is the part of the compute amounts that rests on suggested list prices.
     """
 
     day = models.DateField()
@@ -94,12 +95,12 @@ class TeamDay(models.Model):
     account = models.ForeignKey("fleet.Account", null=True, on_delete=models.CASCADE, related_name="+")
     gpu_model = models.CharField(max_length=120, blank=True)
     currency = models.CharField(max_length=3)
-    working = total()
-    low = total()
-    held = total()
-    empty = total()
-    unknown = total()
-    stopped = total()
+    compute_working = total()
+    compute_low = total()
+    compute_held = total()
+    compute_empty = total()
+    compute_unknown = total()
+    compute_stopped = total()
     storage = total()
     network = total()
     other = total()

@@ -14,7 +14,10 @@ from billing.domain.month_spend import MONEY_STATES, TIME_STATES, MonthSpend
 from people.roles import TeamChoice
 
 BESIDE = ("storage", "network", "other")
-COLUMNS = (*MONEY_STATES, *BESIDE, "list_price_amount", "unpriced_ms", *(f"{state}_ms" for state in TIME_STATES))
+COLUMNS = (
+    *(f"compute_{state}" for state in MONEY_STATES), *BESIDE, "list_price_amount", "unpriced_ms",
+    *(f"{state}_ms" for state in TIME_STATES),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class Days:
 
 @dataclass(frozen=True)
 class Month:
-    """``by_team``: (currency, team id or None: Unassigned). ``by_day``: (currency, day); days without rows are absent."""
+    """``by_team`` by (currency, team id or None: Unassigned), ``by_day`` by (currency, day); empty days are absent."""
 
     by_team: dict[tuple[str, int | None], MonthSpend]
     by_day: dict[tuple[str, date], MonthSpend]
@@ -61,7 +64,7 @@ def known_days(choice: TeamChoice) -> tuple[date, date] | None:
 def _spend(sums: Sequence[Any]) -> MonthSpend:
     named = dict(zip(COLUMNS, sums, strict=True))
     return MonthSpend(
-        {state: named[state] for state in MONEY_STATES},
+        {state: named[f"compute_{state}"] for state in MONEY_STATES},
         sum((named[kind] for kind in BESIDE), Decimal(0)),
         named["list_price_amount"],
         {state: int(named[f"{state}_ms"]) for state in TIME_STATES},

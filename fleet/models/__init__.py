@@ -3,11 +3,13 @@
 from fleet.models.finding import Finding
 from fleet.models.gpu import Gpu, GpuPlacement, GpuUse
 from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHour
+from fleet.models.idle_run import IdleRun
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
 from fleet.models.ownership import OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
 from fleet.models.run import JobRun
+from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
 from fleet.models.verdict import GpuClock, Verdict
 
@@ -23,6 +25,7 @@ __all__ = [
     "GpuPlacement",
     "GpuUse",
     "IdleRuleVersion",
+    "IdleRun",
     "Instance",
     "InstanceState",
     "InstanceVersion",
@@ -32,6 +35,7 @@ __all__ = [
     "OwnershipRule",
     "Policy",
     "RemeteredHour",
+    "SampleHour",
     "Source",
     "SourcePull",
     "Target",

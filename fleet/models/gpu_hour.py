@@ -8,16 +8,17 @@ from django.db import models
 class GpuHour(models.Model):
     """(hour, instance, GPU, share): milliseconds per state, whole numbers, so that sums are exact.
 
-    A share is the run of one (job, owner, team) in that hour; jobs that hold one GPU together share its time equally. The
-    shares of a device's hour sum to 3,600,000 ms, in the hour that is going on to what has passed of it. MIG slices count as
-    their part of the device. ``gpu_ref`` is the row id of Gpu, or 0 for the devices of an instance that no telemetry showed:
-    their time stands in one row together (n devices: n x 3,600,000). ``stopped`` is time in which the instance did not run.
+    A share is the run of one (job, owner, team) in that hour; jobs that hold one GPU together share its time
+    equally. The shares of a device's hour sum to 3,600,000 ms, in the hour that is going on to what has passed of
+    it. MIG slices count as their part of the device. ``gpu_ref`` is the row id of Gpu, or 0 for the devices of an
+    instance that no telemetry showed: their time stands in one row together (n devices: n x 3,600,000). ``stopped``
+    is time in which the instance did not run.
 
-    ``part_start_minute`` is 0, but for the second part of an hour that the organisation's midnight cuts (zones with a half-hour
-    offset): there it is the minute of the cut.
+    ``part_start_minute`` is 0, but for the second part of an hour that the organisation's midnight cuts (zones with
+    a half-hour offset): there it is the minute of the cut.
 
-    The table is partitioned by month of ``hour`` (migration, `common.partitions`). References have no constraint in the
-    database: checks for each of millions of rows cost more than the rows.
+    The table is partitioned by month of ``hour`` (migration, `common.partitions`). References have no constraint in
+    the database: checks for each of millions of rows cost more than the rows.
     """
 
     pk = models.CompositePrimaryKey("hour", "instance_id", "gpu_ref", "share")

@@ -40,7 +40,7 @@ def company(zone: str = "Europe/Berlin") -> dict[str, Team]:
 def team_day(day: date, team: Team | None, money: dict[str, str], hours: dict[str, float], **more: Any) -> TeamDay:
     """Make one row; ``money`` and GPU-``hours`` by state."""
     values: dict[str, Any] = {"currency": "USD", "gpu_model": "H100", **more}
-    values |= {state: Decimal(amount) for state, amount in money.items()}
+    values |= {f"compute_{state}": Decimal(amount) for state, amount in money.items()}
     values |= {f"{state}_ms": round(value * 3_600_000) for state, value in hours.items()}
     return TeamDay.objects.create(day=day, team=team, **values)
 
@@ -66,8 +66,8 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
             values: dict[str, Any] = {
                 f"{one}_ms": round(3_600_000 * gpu_hours * share) for one, share in shares.items()
             }
-            values |= {one: round(Decimal(gpu_hours * share) * Decimal("2.49"), 9) for one, share in shares.items()}
-            values["list_price_amount"] = sum(values[one] for one in shares)
+            values |= {f"compute_{one}": round(Decimal(gpu_hours * share) * Decimal("2.49"), 9) for one, share in shares.items()}
+            values["list_price_amount"] = sum(values[f"compute_{one}"] for one in shares)
             rows.append(
                 TeamDay(
                     day=first + timedelta(days=offset),

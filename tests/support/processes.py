@@ -17,7 +17,7 @@ _TICK = threading.Event()
 
 
 def require_program(name: str, *places: Path) -> str:
-    """Give the path of a program, from ``places`` first; skip the test when it is missing, fail it under ``CI=true``."""
+    """Give the path of a program, from ``places`` first; skip the test without it, fail it under ``CI=true``."""
     found = next((str(place / name) for place in places if (place / name).exists()), shutil.which(name))
     if found:
         return found
