@@ -11,7 +11,7 @@ REMOVED = "removed from fleet.yaml"
 
 
 def declare_channels(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
-    """Create and change channels; a change lets a broken one try again. One with deliveries is shut instead of deleted."""
+    """Create and change channels; a change lets a broken one try again. One with deliveries is shut, not deleted."""
     rows = {row.name: row for row in Channel.objects.all()}
 
     def fill(row: Channel, spec: Spec) -> None:
