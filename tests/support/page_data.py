@@ -66,7 +66,10 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
             values: dict[str, Any] = {
                 f"{one}_ms": round(3_600_000 * gpu_hours * share) for one, share in shares.items()
             }
-            values |= {f"compute_{one}": round(Decimal(gpu_hours * share) * Decimal("2.49"), 9) for one, share in shares.items()}
+            values |= {
+                f"compute_{one}": round(Decimal(gpu_hours * share) * Decimal("2.49"), 9)
+                for one, share in shares.items()
+            }
             values["list_price_amount"] = sum(values[f"compute_{one}"] for one in shares)
             rows.append(
                 TeamDay(
