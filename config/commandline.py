@@ -40,6 +40,8 @@ def run(argv: Sequence[str]) -> int:
     except FleetledgerError as error:
         _report(error, as_json="--json" in argv)
         return error.exit_code
+    except KeyboardInterrupt:
+        return 130
     finally:
         _leave(hold)
 

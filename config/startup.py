@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 
-from common.errors import BadInput, BadInputs
+from common.errors import BadInput, BadInputs, OutsideFailed
 from config import environment
 from config.embedded import Hold, hold_engine
-from config.folders import DataFolder, secret_key
+from config.folders import DataFolder, StartError, secret_key
+
+OLDEST_POSTGRESQL = 150000  # as libpq counts
 
 
 def begin(*, needs_database: bool = True) -> Hold | None:
@@ -39,10 +41,33 @@ def ensure_migrated() -> bool:
     """
     from django.core.management import call_command
 
+    check_database()
     if not missing_migrations():
         return False
     call_command("migrate", interactive=False, verbosity=0)
     return True
+
+
+def check_database() -> None:
+    """Connect. Raises OutsideFailed (database_unreachable) or StartError (database_old), in one clear line."""
+    from django.db import OperationalError, connection
+
+    try:
+        connection.ensure_connection()
+    except OperationalError as error:
+        reason = str(error).strip().splitlines()[-1].strip()
+        raise OutsideFailed(
+            "database_unreachable",
+            f"The database can't be reached: {reason}.",
+            hint="Is it up, and is DATABASE_URL right?",
+        ) from None
+    version = connection.connection.info.server_version  # type: ignore[union-attr] # it is open
+    if version < OLDEST_POSTGRESQL:
+        raise StartError(
+            "database_old",
+            f"The database is PostgreSQL {version // 10000}; Fleetledger needs {OLDEST_POSTGRESQL // 10000} or newer.",
+            hint="Upgrade it, or leave DATABASE_URL out to use the embedded one.",
+        )
 
 
 def missing_migrations() -> set[tuple[str, str]]:
