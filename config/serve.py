@@ -55,7 +55,7 @@ def web() -> None:
 
 def worker() -> None:
     """Run periodic jobs as beat's messages come."""
-    from celery.platforms import SecurityWarning
+    from celery.exceptions import SecurityWarning
     from django.conf import settings
 
     from config.broker import sweep

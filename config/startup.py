@@ -55,13 +55,13 @@ def check_database() -> None:
     try:
         connection.ensure_connection()
     except OperationalError as error:
-        reason = str(error).strip().splitlines()[-1].strip()
+        reason = str(error).strip().splitlines()[0].strip()
         raise OutsideFailed(
             "database_unreachable",
-            f"The database can't be reached: {reason}.",
+            f"The database can't be reached: {reason}",
             hint="Is it up, and is DATABASE_URL right?",
         ) from None
-    version = connection.connection.info.server_version  # type: ignore[union-attr] # it is open
+    version = connection.connection.info.server_version
     if version < OLDEST_POSTGRESQL:
         raise StartError(
             "database_old",
