@@ -68,30 +68,33 @@ def _choose_socket_folder(folder: DataFolder) -> Path:
 
 
 def is_ready(folder: DataFolder) -> bool:
-    """Tell whether the server takes connections now."""
-    lines = _pid_file(folder)
-    return len(lines) > 7 and lines[7].strip() == "ready" and _answers(folder)
+    """Tell whether the server of a data folder takes connections now."""
+    return takes_connections(folder.postgres, socket_folder(folder))
 
 
-def _answers(folder: DataFolder) -> bool:
+def takes_connections(data: Path, sockets: Path) -> bool:
+    """Tell whether a server says that it is ready, and its socket agrees (a killed one leaves both files behind)."""
+    lines = _pid_file(data)
+    if len(lines) < 8 or lines[7].strip() != "ready":
+        return False
     with socket.socket(socket.AF_UNIX) as client:
         try:
-            client.connect(str(socket_folder(folder) / SOCKET_NAME))
+            client.connect(str(sockets / SOCKET_NAME))
         except OSError:
             return False
     return True
 
 
-def _pid_file(folder: DataFolder) -> list[str]:
+def _pid_file(data: Path) -> list[str]:
     try:
-        return (folder.postgres / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        return (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
 
 
 def server_pid(folder: DataFolder) -> int | None:
     """Give the pid of the living server of this folder; a dead one's file or a pid in other use is None."""
-    lines = _pid_file(folder)
+    lines = _pid_file(folder.postgres)
     if not lines or not lines[0].strip().isdigit():
         return None
     pid = int(lines[0])
@@ -110,10 +113,13 @@ def _arguments(pid: int) -> list[str]:
     return found.stdout.split()
 
 
-def start(folder: DataFolder, lock_path: Path) -> None:
-    """Start the server under its warden and wait until it takes connections. The caller holds the start lock."""
+def start(folder: DataFolder, lock_path: Path) -> subprocess.Popen[bytes] | None:
+    """Start the server under its warden and wait until it takes connections. The caller holds the start lock.
+
+    Give the warden, or None when another process had just started the server.
+    """
     if not _wait_for_other(folder):
-        return
+        return None
     (folder.postgres / "postmaster.pid").unlink(missing_ok=True)  # nobody is behind it any more
     sockets = _choose_socket_folder(folder)
     make_private_folder(sockets)
@@ -136,6 +142,7 @@ def start(folder: DataFolder, lock_path: Path) -> None:
             cwd="/",
         )
     _wait_until_ready(folder, warden, log_path, begin)
+    return warden
 
 
 def _wait_for_other(folder: DataFolder) -> bool:
@@ -162,7 +169,6 @@ def _wait_until_ready(folder: DataFolder, warden: subprocess.Popen[bytes], log_p
                 log.seek(begin)
                 raise failure(log.read().decode(errors="replace"), what="start the database")
         _pause.wait(0.01)
-    warden.returncode = 0  # it outlives us on purpose: Popen must not warn that it still runs
 
 
 def stop(folder: DataFolder, *, seconds: float = 60.0) -> None:
