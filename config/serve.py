@@ -101,8 +101,7 @@ def main(arguments: list[str]) -> int:
     try:
         PROGRAMS[name]()
     except FleetledgerError as error:
-        sys.stderr.write(f"{error.message} {error.hint} [{error.code}]\n")
-        return error.exit_code
+        return startup.report(error)
     return 0
 
 

@@ -7,8 +7,9 @@ Three steps, since settings may only be loaded after the first:
 from __future__ import annotations
 
 import os
+import sys
 
-from common.errors import BadInput, BadInputs, OutsideFailed
+from common.errors import BadInput, BadInputs, FleetledgerError, OutsideFailed
 from config import environment
 from config.embedded import Hold, hold_engine
 from config.folders import DataFolder, StartError, secret_key
@@ -32,6 +33,13 @@ def begin(*, needs_database: bool = True) -> Hold | None:
     if not found.is_set("SECRET_KEY"):
         secret_key(folder)
     return hold_engine(folder) if found.uses_embedded_engine else None
+
+
+def report(error: FleetledgerError) -> int:
+    """Say on stderr what is wrong, one line for each error; give the exit code."""
+    for one in error.errors if isinstance(error, BadInputs) else (error,):
+        sys.stderr.write(f"{' '.join(part for part in (one.message, one.hint) if part)} [{one.code}]\n")
+    return error.exit_code
 
 
 def ensure_migrated() -> bool:

@@ -94,7 +94,12 @@ def _start(folder: DataFolder) -> subprocess.Popen[bytes] | None:
                 ensure_cluster(folder)
             return server.start(folder, _lock_path(folder))
         except OSError as error:
-            raise unwritable(folder.path, error) from None
+            place = f" ({error.filename})" if error.filename else ""
+            raise StartError(
+                "engine_failed",
+                f"The database of {folder.path} can't be started: {error.strerror}{place}.",
+                hint="Make room, or give the files to this user.",
+            ) from None
 
 
 @contextlib.contextmanager

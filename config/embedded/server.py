@@ -34,6 +34,9 @@ _SETTINGS = {
     "log_checkpoints": "off",
     "cluster_name": "fleetledger",
 }
+LONGEST_LOG_BYTES = 2**20
+_NO_PID = str(2**31 - 1)
+_STILL_IN_USE = "pre-existing shared memory block"
 _pause = threading.Event()  # never set: wait(seconds) is a pause
 
 
@@ -120,11 +123,38 @@ def start(folder: DataFolder, lock_path: Path) -> subprocess.Popen[bytes] | None
     """
     if not _wait_for_other(folder):
         return None
-    (folder.postgres / "postmaster.pid").unlink(missing_ok=True)  # nobody is behind it any more
     sockets = _choose_socket_folder(folder)
     make_private_folder(sockets)
+    end = time.monotonic() + SECONDS_TO_START
+    while True:
+        _forget_dead_server(folder, sockets)
+        warden, told = _try_to_start(folder, lock_path, sockets, end)
+        if warden is not None:
+            return warden
+        if _STILL_IN_USE not in told or time.monotonic() > end:
+            raise failure(told, what="start the database")
+        _pause.wait(0.1)  # sessions of a killed server notice within moments that it is gone
+
+
+def _forget_dead_server(folder: DataFolder, sockets: Path) -> None:
+    """Keep what a killed server left from blocking a start, when its pid is a zombie's or another process's by now.
+
+    The file stays, with a pid that nothing can have: PostgreSQL finds in it the shared memory of the dead server, and
+    waits for sessions that still use it.
+    """
+    lines = _pid_file(folder.postgres)
+    if lines:
+        write_private_file(folder.postgres / "postmaster.pid", "\n".join([_NO_PID, *lines[1:], ""]))
+    (sockets / SOCKET_NAME).unlink(missing_ok=True)
+    (sockets / f"{SOCKET_NAME}.lock").unlink(missing_ok=True)
+
+
+def _try_to_start(
+    folder: DataFolder, lock_path: Path, sockets: Path, end: float
+) -> tuple[subprocess.Popen[bytes] | None, str]:
+    """Give the warden of a server that is ready, or None and what the server said before it gave up."""
     log_path = folder.run / "postgres.log"
-    if log_path.exists() and log_path.stat().st_size > 2**20:
+    if log_path.exists() and log_path.stat().st_size > LONGEST_LOG_BYTES:
         log_path.replace(log_path.with_suffix(".log.old"))
     settings = _SETTINGS | {"unix_socket_directories": str(sockets)}
     server = [str(program_folder(data_major(folder) or MAJOR) / "postgres"), "-D", str(folder.postgres)]
@@ -141,8 +171,13 @@ def start(folder: DataFolder, lock_path: Path) -> subprocess.Popen[bytes] | None
             start_new_session=True,
             cwd="/",
         )
-    _wait_until_ready(folder, warden, log_path, begin)
-    return warden
+    while not is_ready(folder):
+        if warden.poll() is not None or time.monotonic() > end:
+            with log_path.open("rb") as log:
+                log.seek(begin)
+                return None, log.read().decode(errors="replace")
+        _pause.wait(0.01)
+    return warden, ""
 
 
 def _wait_for_other(folder: DataFolder) -> bool:
@@ -159,16 +194,6 @@ def _wait_for_other(folder: DataFolder) -> bool:
             )
         _pause.wait(0.02)
     return True
-
-
-def _wait_until_ready(folder: DataFolder, warden: subprocess.Popen[bytes], log_path: Path, begin: int) -> None:
-    end = time.monotonic() + SECONDS_TO_START
-    while not is_ready(folder):
-        if warden.poll() is not None or time.monotonic() > end:
-            with log_path.open("rb") as log:
-                log.seek(begin)
-                raise failure(log.read().decode(errors="replace"), what="start the database")
-        _pause.wait(0.01)
 
 
 def stop(folder: DataFolder, *, seconds: float = 60.0) -> None:
