@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from common.errors import FleetledgerError
 from common.periods import parse_moment
 from people.queries import organization_zone
 
@@ -29,9 +30,8 @@ def render(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 def _source(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
     name = facts["subject"]
     if is_over:
-        return _("Source %(name)s is back") % {"name": name}, _(
-            "It answers again. Samples are read from where they ended."
-        )
+        title = _("Source %(name)s is back") % {"name": name}
+        return title, _("It answers again. Samples are read from where they ended.")
     title = _("Source %(name)s can't be read") % {"name": name}
     loss = _("Its GPUs are shown as unknown until it answers again; nothing is released meanwhile.")
     return title, " ".join(part for part in (_(str(facts.get("message") or "")), loss) if part)
@@ -44,9 +44,7 @@ def _channel(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
     if facts.get("code") == "channel_broken":
         return (
             _("Channel %(name)s is broken") % {"name": name},
-            _(
-                "Its other side refused for good, so nothing is sent over it. Mend its address and apply the file again."
-            ),
+            _("The other side refused for good, so nothing is sent. Mend its address and apply the file again."),
         )
     return (
         _("Channel %(name)s fails") % {"name": name},
@@ -83,7 +81,7 @@ def _lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _moment(text: Any) -> str:
     try:
         moment: datetime = parse_moment(str(text)).astimezone(organization_zone())
-    except Exception:
+    except FleetledgerError:
         return ""
     return f"{date_format(moment, 'DATETIME_FORMAT')} {moment.tzname()}"
 

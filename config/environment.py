@@ -29,6 +29,7 @@ NAMES = (
     "FLEETLEDGER_DATA_DIR",
     "FLEETLEDGER_URL",
     "FLEETLEDGER_ACT",
+    "FLEETLEDGER_SAMPLE_DAYS",
 )
 FILE_ONLY = frozenset({"ADMIN_PASSWORD"})  # a password of a person is never written into the environment
 DATABASE_SCHEMES = ("postgres", "postgresql", "pgsql")
@@ -180,6 +181,13 @@ def _act(value: str) -> Problem | None:
     return Problem("fleetledger.E010", f"FLEETLEDGER_ACT is {value!r}.", "Write on, or off: then no act leaves.")
 
 
+def _sample_days(value: str) -> Problem | None:
+    if value.isdecimal() and 8 <= int(value) <= 3660:
+        return None
+    message = f"FLEETLEDGER_SAMPLE_DAYS is {value!r}."
+    return Problem("fleetledger.E014", message, "Write a number of days from 8 to 3660.")
+
+
 def _hosts(value: str) -> Problem | None:
     for host in split_list(value):
         if not re.fullmatch(r"\*|\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]", host):
@@ -223,6 +231,7 @@ _CHECKS: Mapping[str, Callable[[str], Problem | None]] = {
     "ADMIN_PASSWORD": _password,
     "FLEETLEDGER_URL": _own_address,
     "FLEETLEDGER_ACT": _act,
+    "FLEETLEDGER_SAMPLE_DAYS": _sample_days,
 }
 
 

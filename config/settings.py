@@ -28,6 +28,7 @@ DEBUG = False
 # --- addresses and secrets -------------------------------------------------------------------------------------------
 
 FLEETLEDGER_URL = ENVIRONMENT.get("FLEETLEDGER_URL", "http://127.0.0.1:8000").rstrip("/")
+SAMPLE_DAYS = int(ENVIRONMENT.get("FLEETLEDGER_SAMPLE_DAYS", "100"))  # counted from the newest sample
 ACT_IS_ON = ENVIRONMENT.get("FLEETLEDGER_ACT", "on") == "on"
 PROMETHEUS_URL = ENVIRONMENT.get("PROMETHEUS_URL")
 EMAIL_URL = ENVIRONMENT.get("EMAIL_URL")
@@ -185,6 +186,10 @@ CONTENT_SECURITY_POLICY = {
         "form-action": ["'self'"],
     }
 }
+
+# --- inventory: who lists the instances of each kind of account; a kind that is not here is kept and not read ------
+
+INSTANCE_PROVIDERS = {"static": "fleet.providers.static.StaticProvider"}
 
 # --- messages: the adapter of each kind of channel, and who puts the facts of each kind of alert into words ---------
 

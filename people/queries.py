@@ -141,3 +141,19 @@ def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, i
         ancestry = _ancestry(team_id, teams) if team_id is not None else []
         found[owner, team_id] = next((leads[pk] for pk in ancestry if pk in leads), admins)
     return found
+
+
+def team_ids_by_name() -> dict[str, int]:
+    """Give every team's row id by its casefolded name."""
+    return {name.casefold(): pk for name, pk in Team.objects.values_list("name", "pk")}
+
+
+def person_addresses() -> frozenset[str]:
+    """Give the e-mail addresses of all people."""
+    return frozenset(User.objects.values_list("email", flat=True))
+
+
+def team_spellings(*, undeclared_only: bool = False) -> list[str]:
+    """Give the names of all teams, or of those that no file has declared."""
+    rows = Team.objects.filter(declared=None) if undeclared_only else Team.objects.all()
+    return list(rows.values_list("name", flat=True))

@@ -35,8 +35,10 @@ _REOPEN = (
 _OPEN = (
     _GIVEN
     + """INSERT INTO alerts_alert
-        (rule, kind, subject_kind, subject, account, team_id, owner, episode, threshold, facts, state, opened_at, reopened)
-    SELECT rule, kind, subject_kind, subject, account, team_id, owner, episode, threshold, facts, 'open', %(now)s, 0
+        (rule, kind, subject_kind, subject, account, team_id, owner, episode, threshold, facts,
+         state, opened_at, reopened)
+    SELECT rule, kind, subject_kind, subject, account, team_id, owner, episode, threshold, facts,
+        'open', %(now)s, 0
     FROM given ORDER BY place
     ON CONFLICT DO NOTHING RETURNING id"""
 )
@@ -44,10 +46,10 @@ _OPEN = (
 
 @transaction.atomic
 def raise_alerts(occurrences: Sequence[Occurrence], *, now: datetime) -> int:
-    """Open an alert for each occurrence that is new, with its message to whom the routes say; give how many were opened.
+    """Open an alert for each occurrence that is new, with its message to whom the routes say; give how many opened.
 
-    The same occurrence again does nothing; one that was resolved meanwhile is reopened without another message; while an
-    alert of the rule is open for the subject, another episode of it opens nothing.
+    The same occurrence again does nothing; one that was resolved meanwhile is reopened without another message; while
+    an alert of the rule is open for the subject, another episode of it opens nothing.
     """
     if not occurrences:
         return 0

@@ -63,7 +63,7 @@ def note_success(channel_id: int, *, now: datetime) -> None:
 
 @transaction.atomic
 def mend_channels(names: Collection[str], *, now: datetime, by: str) -> int:
-    """Trust broken channels again (declared anew, tested by hand); give how many. What failed meanwhile stays failed."""
+    """Trust broken channels again (declared anew, tested by hand); give how many. What failed stays failed."""
     broken = Channel.objects.filter(name__in=names, broken_at__isnull=False)
     mended = sorted(broken.values_list("name", flat=True))
     broken.update(broken_at=None, broken_reason="", not_before=None, refusals=0, failing_since=None)
@@ -78,8 +78,8 @@ def _tell(channel: Channel, code: str, reason: str, *, since: datetime, now: dat
     opened = raise_alerts(
         [
             Occurrence(
-                rule=RULE, kind="channel", subject_kind="channel", subject=channel.name, account="", team_id=None, owner="",
-                episode=f"{code} {iso(since)}", facts=facts,
+                rule=RULE, kind="channel", subject_kind="channel", subject=channel.name, account="", team_id=None,
+                owner="", episode=f"{code} {iso(since)}", facts=facts,
             )
         ],
         now=now,

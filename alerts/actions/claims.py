@@ -1,4 +1,4 @@
-"""Claim one delivery at a time, and write what became of it. What makes a send single is the claim row and its token."""
+"""Claim one delivery at a time, and write what became of it: the claim and its token make a send single."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Claim:
 
 @transaction.atomic
 def claim_next(channel: Channel, *, seconds_between: float, at: datetime) -> Claim | None:
-    """Claim the delivery of ``channel`` that has waited longest; None: nothing is due, or the channel may not be called.
+    """Claim the delivery of ``channel`` that has waited longest; None: nothing is due, or it may not be called.
 
     A channel that wants a rest between sends gets it across all workers: taking its next slot is part of the claim.
     """
@@ -48,8 +48,8 @@ def claim_next(channel: Channel, *, seconds_between: float, at: datetime) -> Cla
     )
     if delivery is None:
         return None
-    if delivery.claim is not None:
-        _note_death(delivery)
+    if delivery.claimed_at is not None:
+        _note_death(delivery, claimed_at=delivery.claimed_at)
     token = uuid.uuid4()
     Delivery.objects.filter(pk=delivery.pk).update(claim=token, claimed_at=at, tries=F("tries") + 1)
     if seconds_between:
@@ -58,9 +58,9 @@ def claim_next(channel: Channel, *, seconds_between: float, at: datetime) -> Cla
     return Claim(delivery, token, at)
 
 
-def _note_death(delivery: Delivery) -> None:
+def _note_death(delivery: Delivery, *, claimed_at: datetime) -> None:
     """Whoever claimed it died before the record: the message may have arrived, so this send may be a second one."""
-    Attempt.objects.create(delivery=delivery, at=delivery.claimed_at, outcome="unknown", detail="process_died")
+    Attempt.objects.create(delivery=delivery, at=claimed_at, outcome="unknown", detail="process_died")
     Delivery.objects.filter(pk=delivery.pk).update(doubles=F("doubles") + 1)
 
 
@@ -68,21 +68,16 @@ def _note_death(delivery: Delivery) -> None:
 def record(claim: Claim, outcome: Accepted | ChannelError, *, at: datetime) -> bool:
     """Write what became of a claimed delivery; give whether the channel may be called again in this pass.
 
-    When the claim was taken over meanwhile (we hung), the attempt is still written, and an acceptance counts as a double.
+    When the claim was taken over meanwhile (we hung), the attempt is still written; an acceptance counts as a double.
     """
     if isinstance(outcome, Accepted):
         return _accepted(claim, outcome, at)
     kind = "unknown" if outcome.unknown else "permanent" if outcome.permanent else "transient"
-    _attempt(claim, at, kind, outcome.status, outcome.retry_after, outcome.detail)
-    return _refused(claim, outcome, at) if outcome.permanent else _postponed(claim, outcome, at)
-
-
-def _attempt(
-    claim: Claim, at: datetime, outcome: str, status: int | None, retry_after: float | None = None, detail: str = ""
-) -> None:
     Attempt.objects.create(
-        delivery=claim.delivery, at=at, outcome=outcome, status=status, retry_after=retry_after, detail=detail
-    )
+        delivery=claim.delivery, at=at, outcome=kind, status=outcome.status, retry_after=outcome.retry_after,
+        detail=outcome.detail,
+    )  # fmt: skip
+    return _refused(claim, outcome, at) if outcome.permanent else _postponed(claim, outcome, at)
 
 
 def _mine(claim: Claim, **values: object) -> bool:
@@ -92,7 +87,7 @@ def _mine(claim: Claim, **values: object) -> bool:
 
 
 def _accepted(claim: Claim, outcome: Accepted, at: datetime) -> bool:
-    _attempt(claim, at, "accepted", outcome.status)
+    Attempt.objects.create(delivery=claim.delivery, at=at, outcome="accepted", status=outcome.status)
     if not _mine(claim, state=DeliveryState.SENT, delivered_at=at):
         Delivery.objects.filter(pk=claim.delivery.pk).update(doubles=F("doubles") + 1)
     note_success(claim.delivery.channel_id, now=at)

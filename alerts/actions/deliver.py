@@ -65,8 +65,8 @@ class _Round:
 def deliver(*, now: datetime, effects: Effects, pace: Pace = STILL) -> DeliverResult:
     """Send or simulate what is due at ``now``. Outside failures are rows (attempts), never errors of this function.
 
-    ``pace`` says how time passes: live passes hand in a running one, so that a pause that a channel asked for counts from
-    its answer, and a channel that wants a second between messages gets it.
+    ``pace`` says how time passes: live passes hand in a running one, so that a pause that a channel asked for counts
+    from its answer, and a channel that wants a second between messages gets it.
     """
     result = DeliverResult()
     if not waiting().filter(due_at__lte=now).exists():
@@ -138,8 +138,8 @@ def _send(channel: Channel, words: Rendered, to: str, ids: Ids, at: datetime) ->
         return channel.send(words, to, ids, at)
     except ChannelError as error:
         return error
-    except Exception as error:  # ours, not theirs; its text could hold an address or a secret
-        log.error("channel_defect", error=type(error).__name__)
+    except Exception as error:  # noqa: BLE001 - a defect of ours; its text could hold an address or a secret
+        log.error("channel_defect", error=type(error).__name__)  # noqa: TRY400 - so no traceback either
         return ChannelError("defect", unknown=True, about="message")
 
 

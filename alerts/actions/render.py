@@ -28,7 +28,7 @@ def render_message(message: Message, alerts: list[Alert], *, now: datetime) -> R
     try:
         words = _words(path, message.topic, facts)
     except Exception as error:
-        log.error("renderer_failed", kind=message.topic, renderer=path, error=type(error).__name__)
+        log.exception("renderer_failed", kind=message.topic, renderer=path, error=type(error).__name__)
         words = _words(GENERIC, message.topic, facts)
     link = str(words.get("link") or "")
     return Rendered(

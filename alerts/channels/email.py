@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import smtplib
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,9 +21,12 @@ from django.template.loader import render_to_string
 from alerts.domain.escape import link_target, plain
 from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
 from common.errors import BadInput
+from common.http import RefusedAddress, checked_addresses
 from common.periods import iso
 
 SECONDS = 10
+SWITCHED_ON = (True, "true")
+FORM = "Write EMAIL_URL=smtp+tls://user:password@host:587."
 
 
 class _Watched(smtplib.SMTP):
@@ -46,7 +50,7 @@ class _Backend(EmailBackend):
     """Django's own, with a connection that knows how far it came."""
 
     @property
-    def connection_class(self) -> type[smtplib.SMTP]:  # type: ignore[override]
+    def connection_class(self) -> type[smtplib.SMTP]:
         """Give the class that Django opens."""
         return _WatchedOverTls if self.use_ssl else _Watched
 
@@ -75,27 +79,42 @@ class EmailChannel:
                     "bad_address", f"The channel {self.name} has an address that is none.", hint="Mend `to`."
                 )
 
+    def reachable_server(self) -> dict[str, Any]:
+        """Give the server's arguments; a test channel's is on this machine. Raises ChannelError."""
+        try:
+            options = server()
+            if self.spec.get("test") in SWITCHED_ON:
+                checked_addresses(options["host"], options["port"], reach="loopback")
+        except BadInput as error:
+            raise ChannelError(error.code) from None
+        except RefusedAddress:
+            raise ChannelError("address_refused", permanent=True) from None
+        except OSError:
+            raise ChannelError("no_connection") from None
+        return options
+
+    def sender(self) -> str:
+        """Give the From address: the channel's ``from``, else the installation's."""
+        return str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL))
+
     def send(self, message: Rendered, to: str, ids: Ids, now: datetime) -> Accepted:
         """Send once to one address. Raises ChannelError."""
         if not is_address(to):
             raise ChannelError("bad_address", permanent=True, about="address")
-        try:
-            options = server()
-        except BadInput as error:
-            raise ChannelError(error.code) from None
+        options = self.reachable_server()
         backend = _Backend(**options, timeout=SECONDS, fail_silently=False)
         mail = compose(
             message,
             to,
             ids,
             now,
-            sender=str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL)),
+            sender=self.sender(),
         )
         try:
             backend.open()
             backend.send_messages([mail])
         except (OSError, smtplib.SMTPException) as error:
-            raise _failure(error, began=getattr(backend.connection, "text_began", False)) from None
+            raise failure(error, began=getattr(backend.connection, "text_began", False)) from None
         finally:
             _close(backend)
         return Accepted(250)
@@ -169,7 +188,7 @@ def compose(message: Rendered, to: str, ids: Ids, now: datetime, *, sender: str)
     return mail
 
 
-def _failure(error: Exception, *, began: bool) -> ChannelError:
+def failure(error: Exception, *, began: bool) -> ChannelError:
     """Translate an SMTP failure; the server's own words are left out, they repeat addresses."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         code = next(iter(error.recipients.values()))[0]
@@ -189,7 +208,6 @@ def _failure(error: Exception, *, began: bool) -> ChannelError:
 
 
 def _close(backend: EmailBackend) -> None:
-    try:
+    # The message was accepted or refused before; a rude goodbye changes neither.
+    with contextlib.suppress(OSError, smtplib.SMTPException):
         backend.close()
-    except (OSError, smtplib.SMTPException):
-        pass  # the message was accepted or refused before; a rude goodbye changes neither

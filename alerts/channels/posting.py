@@ -10,13 +10,14 @@ from typing import Any
 from alerts.domain.backoff import read_retry_after
 from alerts.domain.ports import Accepted, ChannelError, Ids
 from common.errors import BadInput
-from common.http import Answer, NotAnswered, RefusedAddress, request
+from common.http import Answer, Limits, NotAnswered, Reach, RefusedAddress, request
 from common.periods import iso
 from common.secrets import resolve
 
-TOTAL_SECONDS = 10.0
 GONE = frozenset({401, 403, 404, 405, 410})
 """Answers that mean the address itself is wrong or closed: nothing sent there can arrive."""
+LIMITS = Limits(total_seconds=10.0, bytes=2048)
+SWITCHED_ON = (True, "true")
 LATER = frozenset({408, 409, 423, 425, 429})
 _CODE = re.compile(r"[a-z][a-z_]{1,48}")
 
@@ -29,37 +30,29 @@ def declared(spec: Mapping[str, Any], key: str) -> str:
     return resolve(text, key=key) if text.startswith(("env:", "file:")) else text
 
 
-def allows_private(spec: Mapping[str, Any]) -> bool:
-    """Say whether an address inside our own network was allowed; a test channel is always on loopback."""
-    return any(spec.get(key) in (True, "true") for key in ("allow_private", "test"))
+def reach_of(spec: Mapping[str, Any]) -> Reach:
+    """Give how far a channel may reach: a test channel stays on this machine, inside our network only where allowed."""
+    if spec.get("test") in SWITCHED_ON:
+        return "loopback"
+    return "any" if spec.get("allow_private") in SWITCHED_ON else "public"
 
 
-def post(
-    url: str, body: bytes, *, headers: Mapping[str, str], ids: Ids, now: datetime, allow_private: bool
-) -> Accepted:
+def post(url: str, body: bytes, *, headers: Mapping[str, str], ids: Ids, now: datetime, reach: Reach) -> Accepted:
     """POST ``body`` once. Raises ChannelError; neither it nor its cause names the URL."""
     sent = {"Content-Type": "application/json", "User-Agent": "Fleetledger", "Idempotency-Key": ids.message, **headers}
     if ids.given_time:
         sent["Fleetledger-At"] = iso(now)
     try:
-        answer = request(
-            "POST",
-            url,
-            headers=sent,
-            body=body,
-            allow_private=allow_private,
-            total_seconds=TOTAL_SECONDS,
-            max_bytes=2048,
-        )
+        answer = request("POST", url, headers=sent, body=body, reach=reach, limits=LIMITS)
     except RefusedAddress:
-        raise ChannelError("private_address", permanent=True) from None
+        raise ChannelError("address_refused", permanent=True) from None
     except NotAnswered as error:
         raise ChannelError(error.reason, unknown=error.was_sent, permanent=error.reason == "bad_url") from None
     return judge(answer, now=now)
 
 
 def judge(answer: Answer, *, now: datetime) -> Accepted:
-    """Give Accepted for 2xx, else raise: try later (429, 5xx), wrong address (404 ...), or this message is not wanted."""
+    """Give Accepted for 2xx, else raise: try later (429, 5xx), wrong address (404 ...), or message not wanted."""
     status = answer.status
     if 200 <= status < 300:
         return Accepted(status)

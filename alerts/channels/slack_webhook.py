@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from alerts.channels.posting import allows_private, declared, post
+from alerts.channels.posting import declared, post, reach_of
 from alerts.domain.escape import link_target, mrkdwn, slack_plain
 from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
 from common.errors import BadInput
@@ -38,7 +38,7 @@ class SlackWebhookChannel:
         except BadInput as error:
             raise ChannelError(error.code) from None
         body = json.dumps(blocks(message, ids), ensure_ascii=False).encode()
-        return post(url, body, headers={}, ids=ids, now=now, allow_private=allows_private(self.spec))
+        return post(url, body, headers={}, ids=ids, now=now, reach=reach_of(self.spec))
 
 
 def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
@@ -48,13 +48,13 @@ def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
     ]
     if message.sentence:
         parts.append({"type": "section", "text": _text(mrkdwn(message.sentence, limit=2500))})
-    for start in range(0, len(message.lines), MOST_FIELDS):
-        parts.append(
-            {"type": "section", "fields": [_field(*line) for line in message.lines[start : start + MOST_FIELDS]]}
-        )
-    parts.append(
-        {"type": "context", "block_id": f"fleetledger:{ids.message}", "elements": [_text(_footer(message, ids))]}
-    )
+    fields = [_field(*line) for line in message.lines]
+    parts += [
+        {"type": "section", "fields": fields[start : start + MOST_FIELDS]}
+        for start in range(0, len(fields), MOST_FIELDS)
+    ]
+    footer = _text(_footer(message, ids))
+    parts.append({"type": "context", "block_id": f"fleetledger:{ids.message}", "elements": [footer]})
     text = " ".join(part for part in (mrkdwn(message.title), mrkdwn(message.sentence)) if part)
     return {"text": text, "unfurl_links": False, "unfurl_media": False, "blocks": parts}
 

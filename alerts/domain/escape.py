@@ -30,7 +30,7 @@ def _visible(character: str) -> str:
 
 
 def mrkdwn(text: str, *, limit: int = 1000) -> str:
-    """Escape for Slack's mrkdwn: no mention, link or channel can come from ``text``. ``limit`` holds before escaping."""
+    """Escape for Slack's mrkdwn: no mention, link or channel can come from ``text`` (cut before escaping)."""
     return plain(text, limit=limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -8,19 +8,10 @@ from typing import Any
 
 TOLD = frozenset(
     {
-        "idle",
-        "suspected_hang",
-        "gpu_lost",
+        "anomaly", "balance", "breaker", "budget", "channel", "gpu_lost", "idle", "release", "source", "suspected_hang",
         "target_down",
-        "source",
-        "balance",
-        "budget",
-        "anomaly",
-        "breaker",
-        "release",
-        "channel",
     }
-)
+)  # fmt: skip
 """Kinds that reach people by any route that fits; another kind does only where a route names it."""
 
 TOLD_WHEN_OVER = frozenset({"source", "channel"})

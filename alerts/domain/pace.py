@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True)
 class Pace:
-    """``elapsed`` gives the time since the pass began; ``sleep`` waits for seconds (None: never waits, come again later).
+    """``elapsed`` gives the time since the pass began; ``sleep`` waits for seconds (None: it never waits).
 
     ``given_time`` says that the time is a given one, not the clock's.
     """
@@ -33,9 +33,11 @@ STILL = Pace(elapsed=timedelta, sleep=None, given_time=True, longest=timedelta(d
 """Given time: everything of a pass happens at its ``now``."""
 
 
-def running(
-    monotonic: Callable[[], float], sleep: Callable[[float], None], *, longest: timedelta = timedelta(seconds=8)
-) -> Pace:
-    """Give the pace of a live pass that begins now: time runs, and it waits where a channel wants a rest between sends."""
+LONGEST_PASS = timedelta(seconds=8)
+"""A live pass begins nothing after this: the next one comes ten seconds after it."""
+
+
+def running(monotonic: Callable[[], float], sleep: Callable[[float], None]) -> Pace:
+    """Give the pace of a live pass that begins now: time runs, and it waits where a channel wants a rest."""
     began = monotonic()
-    return Pace(lambda: timedelta(seconds=monotonic() - began), sleep, given_time=False, longest=longest)
+    return Pace(lambda: timedelta(seconds=monotonic() - began), sleep, given_time=False, longest=LONGEST_PASS)

@@ -48,9 +48,9 @@ class Accepted:
 class ChannelError(Exception):
     """The other side did not take it, or may not have.
 
-    ``permanent``: trying again can't help. ``about``: what the error tells of, one "address", this "message" or the whole
-    "channel". ``unknown``: it may have been accepted; the next try goes out under the same id. ``retry_after`` in seconds.
-    ``detail`` is one of our own words or a short code of theirs: never an address, a secret or a body.
+    ``permanent``: trying again can't help. ``about``: what the error tells of, one "address", this "message" or the
+    whole "channel". ``unknown``: it may have been accepted; the next try goes out under the same id. ``retry_after``
+    in seconds. ``detail`` is one of our own words or a short code of theirs: never an address, a secret or a body.
     """
 
     def __init__(

@@ -37,7 +37,7 @@ class DeliveryState(models.TextChoices):
 
 
 class Delivery(models.Model):
-    """One message to one address over one channel. Claimed by a conditional UPDATE; the result needs the claim's token."""
+    """One message to one address over one channel. Claimed under a lock; the result needs the claim's token."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="deliveries")
     channel = models.ForeignKey("alerts.Channel", on_delete=models.CASCADE, related_name="deliveries")
@@ -65,7 +65,7 @@ class Delivery(models.Model):
 
 
 class Attempt(models.Model):
-    """One try of one delivery. ``status`` is the other side's code; ``detail`` one of our words or a short code of theirs."""
+    """One try of one delivery. ``status`` is their code (HTTP, SMTP); ``detail`` our word or a short code of theirs."""
 
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts")
     at = models.DateTimeField()

@@ -17,9 +17,7 @@ def adapter(channel: Channel) -> ChannelPort:
     path = settings.ALERT_CHANNELS.get(channel.kind)
     if path is None:
         known = ", ".join(sorted(settings.ALERT_CHANNELS))
-        raise BadInput(
-            "unknown_channel_kind", f"There is no channel of kind {channel.kind!r}.", hint=f"Known: {known}."
-        )
+        raise BadInput("unknown_channel_kind", f"No channel is of kind {channel.kind!r}.", hint=f"Known: {known}.")
     return cast("ChannelPort", import_string(path)(channel.name, channel.spec))
 
 

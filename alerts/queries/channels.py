@@ -43,7 +43,11 @@ def _check(channel: Channel, now: datetime) -> ChannelCheck:
             "Look at the attempts with manage.py deliveries; it tries again by itself.",
         )  # fmt: skip
     if channel.not_before and channel.not_before > now:
-        return ChannelCheck(
-            channel.name, True, "waits", f"Waits until {iso(channel.not_before)}, as the other side asked."
-        )
+        return ChannelCheck(channel.name, True, "waits", f"Waits until {iso(channel.not_before)}, as it was asked to.")
     return ChannelCheck(channel.name, True, "ok", "Ready.")
+
+
+def channel_names(*, undeclared_only: bool = False) -> list[str]:
+    """Give the names of all channels, or of those that no file has declared."""
+    rows = Channel.objects.filter(declared=None) if undeclared_only else Channel.objects.all()
+    return list(rows.values_list("name", flat=True))

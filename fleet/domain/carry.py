@@ -72,6 +72,7 @@ def midway(starts: NDArray[np.float64], mark: int, *, is_open: bool) -> Carry:
     carry.rows["first_mark"] = starts  # an earlier sample was the first one; no event of it is made here
     carry.rows["seen_mark"] = float(mark)
     carry.rows["seen_at"] = np.nan  # no gap is judged before the first sample of the fold
+    carry.rows["silent_mark"] = float(mark)  # nothing is idle by a window that reaches back to here
     carry.rows["is_open"] = is_open
     carry.rows["in_run"] = is_open
     return carry

@@ -34,7 +34,7 @@ class Track:
 
     ``state`` and ``reason`` index STATES and REASONS. ``since`` (epoch seconds, NEVER if the clock does not run) and
     ``minutes`` (covered since then) are of the idle clock, whatever the state. ``is_open``: an idle finding is open.
-    ``in_run``: idle, and no busy sample since. ``coverage_pct`` is of the window that the verdict was made by.
+    ``in_run``: idle, and no busy sample since. ``coverage_pct`` and ``window_seconds``: of the window judged by.
     """
 
     marks: NDArray[np.int64]
@@ -46,6 +46,7 @@ class Track:
     is_open: Flags
     in_run: Flags
     coverage_pct: Numbers
+    window_seconds: NDArray[np.int64]
     carry: Carry  # at the last mark
     covered: Numbers  # running sum of covered minutes from the first new mark on
 
@@ -131,7 +132,7 @@ class _Fold:
 
     def track(self) -> Track:
         """Judge every mark, then run the idle clock over the verdicts."""
-        state, reason, coverage = self.judge()
+        state, reason, coverage, window = self.judge()
         is_idle = state >= STATES.index(State.HELD)
         is_open = _switch(is_idle, self.second_busy | self.restarts, self.old["is_open"])
         in_run = _switch(is_idle, self.reading.busy | self.restarts, self.old["in_run"])
@@ -141,10 +142,13 @@ class _Fold:
         covered = np.cumsum(self.minutes_here, axis=1)
         minutes = self.minutes_since(since, covered)
         carry = self.carry(since, minutes, is_open, in_run)
-        return Track(self.marks, state, reason, since, minutes, is_idle, is_open, in_run, coverage, carry, covered)
+        return Track(
+            marks=self.marks, state=state, reason=reason, since=since, minutes=minutes, is_idle=is_idle,
+            is_open=is_open, in_run=in_run, coverage_pct=coverage, window_seconds=window, carry=carry, covered=covered,
+        )  # fmt: skip
 
-    def judge(self) -> tuple[Codes, Codes, Numbers]:
-        """State, reason and coverage at each mark, in the order of the words."""
+    def judge(self) -> tuple[Codes, Codes, Numbers, NDArray[np.int64]]:
+        """State, reason, coverage and window length at each mark, in the order of the words."""
         main, short = self.look(self.rule.window_seconds), self.look(self.rule.empty_window_seconds)
         small_for = min(self.rule.window_seconds, self.rule.empty_window_seconds)
         full_memory = np.maximum(self.held_mark, self.blind_mark)
@@ -173,7 +177,8 @@ class _Fold:
         state = np.select(whens, [STATES.index(then) for _, then, _ in cases], STATES.index(State.HELD))
         reason = np.select(whens, [why for _, _, why in cases], _code(Reason.QUIET_MEMORY_UNKNOWN))
         coverage = np.where(empty, short.coverage_pct, main.coverage_pct)
-        return state.astype(np.int8), reason.astype(np.int8), coverage
+        window = np.where(empty, short.seconds, main.seconds).astype(np.int64)
+        return state.astype(np.int8), reason.astype(np.int8), coverage, window
 
     def look(self, seconds: int) -> Window:
         """What the window of this length holds at each mark."""

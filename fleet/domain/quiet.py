@@ -63,25 +63,3 @@ def read_samples(block: SampleBlock, facts: GpuFacts, rule: IdleRule) -> Reading
     else:
         held, unknown = seen & (memory > facts.empty_limit_mib()[:, None]), seen & np.isnan(memory)
     return Reading(seen, busy, quiet, seen & ~busy & ~quiet, held, unknown)
-
-
-def activity_signal(block: SampleBlock, facts: GpuFacts, columns: slice = slice(None)) -> NDArray[np.int8]:
-    """Which activity signal to show per GPU [G]: index into ACTIVITY of the first that is there, -1 for none.
-
-    A profiling signal that is 0 throughout while GPU_UTIL is not proves nothing, so GPU_UTIL is shown then.
-    """
-    chosen = np.full(len(block.gpu_ids), -1, dtype=np.int8)
-    highest = np.full(len(block.gpu_ids), np.nan)
-    for index in reversed(range(len(ACTIVITY))):
-        peak = block.peak.get(ACTIVITY[index])
-        if peak is None:
-            continue
-        usable = np.where(np.isnan(peak[:, columns]), -np.inf, peak[:, columns]).max(axis=1, initial=-np.inf)
-        if ACTIVITY[index] is Signal.GPU_UTIL:
-            usable = np.where(facts.is_mig, -np.inf, usable)
-        there = np.isfinite(usable)
-        broken = there & (usable == 0) & (highest > 0)
-        take = there & ~broken
-        chosen[take] = index
-        highest = np.where(take, usable, highest)
-    return chosen

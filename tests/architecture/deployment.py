@@ -9,7 +9,7 @@ import yaml
 
 from tests.architecture.tree import ROOT
 
-OURS = ("migrate", "web", "worker", "beat")
+OURS = ("prepare", "web", "worker", "beat")
 _VARIABLE = re.compile(r"\$\{\w+:-([^}]*)\}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import shutil
 import subprocess
 import sys
@@ -82,3 +83,24 @@ def test_web_is_open_to_this_machine_only() -> None:
 def test_image_and_compose_start_web_the_same_way() -> None:
     in_image = re.findall(r"^CMD (\[.+\])$", DOCKERFILE, re.MULTILINE)
     assert in_image == [str(compose()["services"]["web"]["command"]).replace("'", '"')]
+
+
+def deploy_check(tmp_path: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run Django's deployment check with the environment of the web service behind HTTPS."""
+    (tmp_path / "secret_key").write_text(secrets.token_urlsafe(48), encoding="utf-8")
+    (tmp_path / "database_url").write_text("postgres://u:p@127.0.0.1:1/none", encoding="utf-8")
+    given = {name: value.replace("/run/secrets", str(tmp_path)) for name, value in environment("web").items()}
+    given |= {"DJANGO_SETTINGS_MODULE": "config.settings", "FLEETLEDGER_URL": "https://fleet.example.com", **more}
+    argv = [sys.executable, "-m", "django", "check", "--deploy", "--fail-level", "WARNING"]
+    return subprocess.run(argv, cwd=ROOT, env=given, capture_output=True, text=True, check=False)
+
+
+def test_deployment_check_is_silent(tmp_path: Path) -> None:
+    done = deploy_check(tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_deployment_check_would_speak(tmp_path: Path) -> None:
+    done = deploy_check(tmp_path, FLEETLEDGER_URL="http://fleet.example.com")
+    assert done.returncode == 1
+    assert "security.W004" in done.stderr

@@ -59,8 +59,9 @@ def histories(draw: st.DrawFn, length: int) -> list[Sample]:
             minutes += 0 if before is None else min(interval, point - before) / 60
             before = point
         peaks = {} if kind == "silent" else {s: BUSY[s] if kind == "busy" else QUIET[s] for s in signals}
-        if MEMORY[memory] is not None:
-            peaks["memory_mib"] = MEMORY[memory]
+        used = MEMORY[memory]
+        if used is not None:
+            peaks["memory_mib"] = used
         mark = BASE + (n + 1) * STEP
         minutes = float(np.float32(minutes))
         samples.append(Sample(mark, len(points), interval, BASE + points[0], BASE + points[-1], minutes, peaks))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -28,7 +29,7 @@ def occurrences(count: int) -> list[Occurrence]:
     return [
         Occurrence(
             rule="idle", kind="idle", subject_kind="instance", subject=f"i-{number:02}", account="lab", team_id=None,
-            owner="dev@example.com", episode="2025-06-03T09:00:00Z", facts={"since": "2025-06-03T09:00:00Z", "link": "/"},
+            owner="dev@example.com", episode="2025-06-03T09:00:00Z", facts={"since": "2025-06-03T09:00:00Z"},
         )
         for number in range(1, count + 1)
     ]  # fmt: skip
@@ -69,7 +70,7 @@ def test_everything_arrives_once_at_its_pace(scripted_http: ScriptedServer, smtp
 
     calls = [request for request in scripted_http.requests if request.path == "/main"]
     times = [parse_moment(call.headers["Fleetledger-At"]) for call in calls]
-    gaps = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
     assert gaps[:2] == [timedelta(seconds=30), timedelta(seconds=30)]
     assert min(gaps) >= timedelta(seconds=1)
     texts = [call.json()["text"] for call in calls[2:]]
