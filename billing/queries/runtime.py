@@ -52,9 +52,7 @@ class RunTime:
         return {
             "instance": self.instance,
             "account": self.account,
-            "intervals": [
-                {"start": iso(run.start), "end": iso(run.end), "state": run.state} for run in self.intervals
-            ],
+            "intervals": [{"start": iso(run.start), "end": iso(run.end), "state": run.state} for run in self.intervals],
             "hours": hours(self.running_ms),
             "provisional": plain(self.provisional),
             "billed": plain(ZERO),
@@ -63,9 +61,7 @@ class RunTime:
         }
 
 
-def runtime(
-    period: Period, *, team_ids: Collection[int] | None = None, with_unassigned: bool = True
-) -> list[RunTime]:
+def runtime(period: Period, *, team_ids: Collection[int] | None = None, with_unassigned: bool = True) -> list[RunTime]:
     """Give every instance that existed or cost something in ``period``, by account and name; one entry per currency.
 
     A run that goes on ends where it is metered up to. ``team_ids``: only instances of which these teams bear a part.

@@ -44,8 +44,8 @@ STATES = len(Metered)
 def activity_pct(block: SampleBlock, facts: GpuFacts) -> NDArray[np.float32]:
     """Give the shown activity [G, N] in percent, NaN without one.
 
-    It is the 5-minute mean of SM_ACTIVE, else GR_ENGINE, else GPU_UTIL (never on a MIG slice). A profiling signal that is
-    0 throughout the block while GPU_UTIL is not proves nothing and is passed over.
+    It is the 5-minute mean of SM_ACTIVE, else GR_ENGINE, else GPU_UTIL (never on a MIG slice). A profiling signal that
+    is 0 throughout the block while GPU_UTIL is not proves nothing and is passed over.
     """
     activity = np.full(block.shape, np.nan, dtype=np.float32)
     utilisation = block.mean.get(Signal.GPU_UTIL)
@@ -63,8 +63,8 @@ def activity_pct(block: SampleBlock, facts: GpuFacts) -> NDArray[np.float32]:
 def sample_states(block: SampleBlock, facts: GpuFacts, *, is_idle: Flags) -> Codes:
     """Give the `Metered` state [G, N] of each sample; where there is no point it means nothing.
 
-    ``is_idle`` [G, N]: within an idle run of the organisation's rule. Else a sample that tells nothing is unknown, and all
-    other time is working: whether a quiet sample is idle is for the idle clock to say, not for the sample.
+    ``is_idle`` [G, N]: within an idle run of the organisation's rule. Else a sample that tells nothing is unknown, and
+    all other time is working: whether a quiet sample is idle is for the idle clock to say, not for the sample.
     """
     reading = read_samples(block, facts, IdleRule())
     with np.errstate(invalid="ignore"):
@@ -77,7 +77,7 @@ def sample_states(block: SampleBlock, facts: GpuFacts, *, is_idle: Flags) -> Cod
 def mark_runs(
     marks: Milliseconds, gpus: int, rows: Milliseconds, since: NDArray[np.float64], until: NDArray[np.float64]
 ) -> Flags:
-    """Tell [G, N] which marks lie in a run ``(since, until]``; ``marks`` and times in epoch seconds, ``until`` inf while open.
+    """Tell [G, N] which marks lie in a run ``(since, until]``; all in epoch seconds, ``until`` inf while open.
 
     ``rows`` [R] is the GPU's row of each run.
     """
@@ -89,7 +89,7 @@ def mark_runs(
 
 @dataclass(frozen=True)
 class Coverage:
-    """What each five minutes of each GPU hold: first unknown time, then ``back_ms`` of a later sample, then its ``own_ms``.
+    """What each five minutes of each GPU hold: first unknown time, then ``back_ms`` of a later sample, then ``own_ms``.
 
     ``start_ms`` is the epoch time of the first cell; the arrays are [G, N], ``before`` [G, N + 1, 5] the time in
     each state

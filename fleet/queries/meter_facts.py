@@ -37,9 +37,7 @@ class SeenGpus:
 def load_machines(
     presences: Mapping[int, Sequence[Presence]], *, since: datetime, until: datetime
 ) -> tuple[list[Machine], SeenGpus]:
-    """Give the instances of ``presences`` with what they were, which GPUs stood there and who used them in the
-    window.
-    """
+    """Give the instances of ``presences``: what they were, which GPUs stood there, who used them in the window."""
     ids = list(presences)
     versions = _versions(ids, until)
     placed = _placements(ids, since, until)
@@ -89,7 +87,7 @@ def _within_count(
 
 
 def _ms(column: str) -> str:
-    """Give the SQL of a time in epoch milliseconds; no time is for ever. Parsing times in Python would be most of the work."""
+    """Give the SQL of a time in epoch milliseconds (none: for ever); Python would spend its time on parsing them."""
     table, _, name = column.rpartition(".")
     quoted = f'{table}."{name}"' if table else f'"{name}"'
     return f"coalesce(floor(extract(epoch FROM {quoted}) * 1000)::bigint, {FOR_EVER})"
@@ -98,7 +96,8 @@ def _ms(column: str) -> str:
 def _fetch(query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
 
 
 def _versions(ids: Collection[int], until: datetime) -> dict[int, list[Version]]:
@@ -138,8 +137,9 @@ def _uses(gpus: Collection[int], since: datetime, until: datetime) -> dict[int, 
 
 
 def load_idle(gpu_ids: NDArray[np.int64], marks: NDArray[np.int64]) -> Flags:
-    """Tell [G, N] which samples lie in an idle run of the organisation's rule; ``gpu_ids`` sorted, ``marks`` epoch
-    s.
+    """Tell [G, N] which samples lie in an idle run of the organisation's rule.
+
+    ``gpu_ids`` are sorted, ``marks`` epoch seconds.
     """
     if not gpu_ids.size or not marks.size:
         return np.zeros((len(gpu_ids), len(marks)), dtype=np.bool_)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.domain.gpu_hours import HourRows, Machine, Member, Run, Use, Version, meter_machine
-from fleet.domain.metering import Coverage, Metered, Pieces, cover, mark_runs, measure, sample_states
 from fleet.domain.idle_rule import facts_of
+from fleet.domain.metering import Coverage, Metered, Pieces, cover, mark_runs, measure, sample_states
 from fleet.domain.samples import SampleBlock, empty_block
 from fleet.domain.signals import Signal
 from tests.unit.metering_oracle import SlowGpu, hour_of_gpu
@@ -277,9 +277,5 @@ def test_a_run_holds_the_marks_after_its_since_up_to_its_until():
 def test_parts_of_a_piece_sum_to_it_wherever_it_is_cut():
     coverage = coverage_of([{START + 300 * n: (300, "held") for n in range(1, 13)}])
     cuts = [0, 1, 333_333, 1_000_001, 3_600_000]
-    table = [
-        (0, START * 1000 + a, START * 1000 + b, part, part + 1, 3)
-        for a, b in pairwise(cuts)
-        for part in range(3)
-    ]
+    table = [(0, START * 1000 + a, START * 1000 + b, part, part + 1, 3) for a, b in pairwise(cuts) for part in range(3)]
     assert measure(coverage, Pieces(*np.array(table).T)).sum() == 3_600_000
