@@ -258,5 +258,3 @@ def _lines(facts: Facts) -> list[tuple[str, str]]:
         (_("Owner"), facts.get("owner")),
     ]
     return [(label, str(value)) for label, value in shown if value]
-
-
