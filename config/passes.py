@@ -1,0 +1,123 @@
+"""One pass of the world: what every periodic job does, in the order of a tick.
+
+Each job is level-triggered: it reads the state of the world, moves it on, can run twice or be lost without harm. The same
+functions serve beat, `tick` and `replay`; only ``now``, the effects and what drives them differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext_noop
+
+from alerts.actions.alerts import raise_alerts, resolve_alerts
+from alerts.actions.deliver import deliver as deliver_messages
+from alerts.domain.occurrence import Occurrence
+from billing.actions.costs import price_hours
+from billing.actions.instance_prices import record_observed
+from billing.queries.prices import Prices
+from common.effects import Effects
+from common.periods import floor_mark, iso
+from fleet.actions.collect import PullResult, collect_source
+from fleet.actions.inventory import refresh_teams, sync_account
+from fleet.actions.judge import judge_fleet
+from fleet.actions.meter import meter as meter_hours
+from fleet.actions.placements import join_hosts
+from fleet.actions.retain import retain as retain_samples
+from fleet.queries.inventory import synced_accounts
+from fleet.queries.sources import metric_sources
+
+COLLECT_FAILED = gettext_noop("The source can't be read.")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One run of the world at ``now``. Samples stand on the 5-minute grid, so what reads them works at ``mark``."""
+
+    now: datetime
+    effects: Effects
+    is_live: bool = False
+
+    @property
+    def mark(self) -> datetime:
+        """The last 5-minute mark at or before ``now``."""
+        return floor_mark(self.now)
+
+
+def sync_instances(one: Pass) -> int:
+    """Read every account's inventory; give the number of instances seen."""
+    observed = []
+    for account_id in synced_accounts():
+        observed += sync_account(account_id, now=one.now)
+    record_observed(observed, now=one.now)
+    join_hosts(now=one.now)
+    refresh_teams(now=one.now)
+    return len(observed)
+
+
+def collect(one: Pass) -> int:
+    """Pull every metric source that is not complete up to ``now``; give the number of samples written."""
+    written = 0
+    for source in metric_sources():
+        if not one.is_live and source.collected_until and source.collected_until >= one.mark:
+            continue  # back-filled beyond this pass: nothing new can have arrived for it
+        result = collect_source(source.pk, now=one.mark)
+        written += result.samples
+        _tell_source(source.name, result, now=one.now)
+    return written
+
+
+def _tell_source(name: str, result: PullResult, *, now: datetime) -> None:
+    """A source that fails is told once, and again when it is back."""
+    if result.error is None:
+        resolve_alerts(rule="source", subject_kind="source", subjects=[name], now=now)
+        return
+    raise_alerts(
+        [
+            Occurrence(
+                rule="source", kind="source", subject_kind="source", subject=name, account="", team_id=None, owner="",
+                episode=iso(now),
+                facts={
+                    "source": name, "code": result.error.code, "message": result.error.message, "hint": result.error.hint,
+                    "since": iso(now), "link": "/",
+                },
+            )
+        ],
+        now=now,
+    )  # fmt: skip
+
+
+def judge(one: Pass) -> int:
+    """Judge every GPU, job and instance; give the number of verdicts that changed."""
+    return judge_fleet(now=one.mark, prices=Prices()).changed
+
+
+def meter(one: Pass) -> int:
+    """Meter GPU-hours and their provisional cost; give the number of rows written."""
+    hours = meter_hours(now=one.mark)
+    price_hours(now=one.mark)
+    return hours.written
+
+
+def deliver(one: Pass) -> int:
+    """Send what is due; give the number of messages sent or simulated."""
+    return deliver_messages(now=one.now, effects=one.effects).messages
+
+
+def retain(one: Pass) -> int:
+    """Make partitions ahead and drop what is past retention; give the number dropped."""
+    return int(retain_samples(now=one.now).get("dropped", 0))
+
+
+JOBS: Mapping[str, Callable[[Pass], int]] = {
+    "sync_instances": sync_instances,
+    "collect": collect,
+    "judge": judge,
+    "meter": meter,
+    "deliver": deliver,
+    "retain": retain,
+}
+TICK = ("sync_instances", "collect", "judge", "meter", "deliver", "retain")
+"""The order of a tick. Releases, bills and budgets join it where design notes say: step and act after meter."""
