@@ -21,7 +21,12 @@ def copy_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]])
 
 
 def upsert_rows(
-    table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, key: Sequence[str], update: Sequence[str] | None = None
+    table: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    key: Sequence[str],
+    update: Sequence[str] | None = None,
 ) -> int:
     """COPY ``rows`` into a staging table, then insert or update by ``key``; equal rows are not rewritten.
 
@@ -44,7 +49,8 @@ def upsert_rows(
             cursor.execute(f'DROP TABLE "{staging}"')
             return 0
         cursor.execute(
-            f'INSERT INTO "{table}" AS target ({names}) SELECT {names} FROM "{staging}" ON CONFLICT ({targets}) {conflict}'
+            f'INSERT INTO "{table}" AS target ({names}) SELECT {names} FROM "{staging}" '
+            f"ON CONFLICT ({targets}) {conflict}"
         )
         written = cursor.rowcount
         cursor.execute(f'DROP TABLE "{staging}"')

@@ -1,10 +1,10 @@
 """Errors that a person may read: each has a code, a sentence, a remedy and, where there is one, a place.
 
-    FleetledgerError
-    +-- BadInput          exit 2   what was given can't be used as it is
-    |   +-- BadInputs     exit 2   several of them, all reported at once
-    +-- OutsideFailed     exit 3   a source, provider or channel; ``permanent`` says whether a retry can help
-    +-- Refused           exit 4   a rule of ours says no; nothing was changed
+FleetledgerError
++-- BadInput          exit 2   what was given can't be used as it is
+|   +-- BadInputs     exit 2   several of them, all reported at once
++-- OutsideFailed     exit 3   a source, provider or channel; ``permanent`` says whether a retry can help
++-- Refused           exit 4   a rule of ours says no; nothing was changed
 """
 
 from __future__ import annotations

@@ -16,7 +16,9 @@ def check_reference(reference: str, *, key: str = "secret") -> str:
     kind, _, name = reference.partition(":")
     if kind == "env" and re.fullmatch(r"[A-Z_][A-Z0-9_]*", name):
         if _FORBIDDEN.fullmatch(name):
-            raise BadInput("forbidden_secret", f"{key}: {name} belongs to the server itself.", hint="Name another variable.")
+            raise BadInput(
+                "forbidden_secret", f"{key}: {name} belongs to the server itself.", hint="Name another variable."
+            )
         return reference
     if kind == "file" and name.startswith("/"):
         return reference
@@ -29,10 +31,14 @@ def resolve(reference: str, *, key: str = "secret") -> str:
     if kind == "env":
         value = os.environ.get(name)
         if not value:
-            raise BadInput("secret_missing", f"{key}: the variable {name} is not set.", hint=f"Set {name} for web and worker.")
+            raise BadInput(
+                "secret_missing", f"{key}: the variable {name} is not set.", hint=f"Set {name} for web and worker."
+            )
         return value
     try:
         return Path(name).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not text"
-        raise BadInput("secret_missing", f"{key}: {name} can't be read ({reason}).", hint="Check path and mode.") from None
+        raise BadInput(
+            "secret_missing", f"{key}: {name} can't be read ({reason}).", hint="Check path and mode."
+        ) from None

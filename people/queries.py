@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from people.models import Installation, Organization
+from django.db.models import Subquery
+
+from people.models import Installation, Organization, RoleGrant, Team, User
 from people.models.installation import ClockMode
+from people.roles import visible_teams
 
 
 def organization() -> Organization:
@@ -37,3 +42,56 @@ def write_time(at: datetime | None, *, clock: datetime) -> datetime:
     if row.clock == ClockMode.REPLAY and row.world_at:
         return row.world_at
     return clock
+
+
+@dataclass(frozen=True)
+class House:
+    """What every page needs of organisation and installation, in one read."""
+
+    name: str
+    currency: str
+    time_zone: str
+    is_replaying: bool
+    world_at: datetime | None
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The zone in which days and months are cut."""
+        return ZoneInfo(self.time_zone)
+
+
+def house() -> House:
+    """Give the organisation and the installation's clock (both made on first use)."""
+    clock = Installation.objects.filter(pk=1)
+    found = Organization.objects.annotate(
+        clock=Subquery(clock.values("clock")), world_at=Subquery(clock.values("world_at"))
+    ).filter(pk=1)
+    row = found.first()
+    if row is None or row.clock is None:
+        organization()
+        installation()
+        row = found.get()
+    return House(row.name, row.currency, row.time_zone, row.clock == ClockMode.REPLAY, row.world_at)
+
+
+@dataclass(frozen=True)
+class TeamName:
+    """A team as pages show it."""
+
+    id: int
+    name: str
+    parent_id: int | None
+    cost_center: str
+
+
+def teams() -> dict[int, TeamName]:
+    """Give all teams by id, in the order of their names."""
+    rows = Team.objects.order_by("name").values_list("id", "name", "parent_id", "cost_center")
+    return {row[0]: TeamName(*row) for row in rows}
+
+
+def visible_team_ids(user: User, known: Mapping[int, TeamName] | None = None) -> frozenset[int] | None:
+    """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned. ``known``: all teams."""
+    granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
+    every = teams() if known is None else known
+    return visible_teams(granted, {team.id: team.parent_id for team in every.values()})

@@ -27,9 +27,7 @@ class Alert(models.Model):
         """Once per episode."""
 
         constraints = [
-            models.UniqueConstraint(
-                fields=["rule", "subject_kind", "subject", "account", "episode"], name="alert_once"
-            )
+            models.UniqueConstraint(fields=["rule", "subject_kind", "subject", "account", "episode"], name="alert_once")
         ]
 
     def __str__(self) -> str:

@@ -11,7 +11,8 @@ class Message(models.Model):
     """Something to say once. ``key`` is the stable id under which it is sent (Message-ID, Idempotency-Key)."""
 
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    kind = models.CharField(max_length=16)  # notice final_notice alert released cancelled not_confirmed failed resolved digest test
+    # notice final_notice alert released cancelled not_confirmed failed resolved digest test
+    kind = models.CharField(max_length=16)
     alerts = models.ManyToManyField("alerts.Alert", related_name="messages")
     subject = models.CharField(max_length=420)
     team = models.ForeignKey("people.Team", null=True, on_delete=models.SET_NULL, related_name="+")
@@ -23,7 +24,7 @@ class Message(models.Model):
 
 
 class Delivery(models.Model):
-    """One message to one address over one channel. Claimed by a conditional UPDATE; the result needs the claim's token."""
+    """One message to one address over one channel, claimed by a conditional UPDATE; its result needs the token."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="deliveries")
     channel = models.ForeignKey("alerts.Channel", on_delete=models.CASCADE, related_name="deliveries")

@@ -8,7 +8,8 @@ from django.db import models
 class Price(models.Model):
     """A price of a SKU or GPU model in [valid_from, valid_to). Empty text matches anything.
 
-    ``unit``: instance_hour, gpu_hour, gb_month. ``source``: contract, list, manual, or where the suggested book has it from.
+    ``unit``: instance_hour, gpu_hour, gb_month. ``source``: contract, list, manual, or where the suggested book
+    has it from.
     ``is_suggested``: from the shipped price book ("list price"); a declared one always wins.
     """
 

@@ -1,7 +1,8 @@
 """Samples: one GPU in ``(at - 5 min, at]``, named by its end, as arrays over GPUs and marks.
 
-A raw point stands for the time back to the one before it, at most one scrape interval; the first one of a GPU stands for
-nothing. So a fleet scraped every 30 minutes is covered: one sample in six has a point, and that one stands for 30 minutes.
+A raw point stands for the time back to the one before it, at most one scrape interval; the first one of a GPU stands
+for nothing. So a fleet scraped every 30 minutes is covered: one sample in six has a point, and that one stands for
+30 minutes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The signals that a GPU may report, in the units we keep, with their plausible ranges.
 
-Percent signals are 0 to 100 whatever the exporter's scale. A value outside its range is dropped and counted; a ratio up to
-1.5 is a known quirk of MIG slices and is clamped to 100. A missing signal is NaN in arrays and None in values: never zero.
+Percent signals are 0 to 100 whatever the exporter's scale. A value outside its range is dropped and counted; a ratio up
+to 1.5 is a known quirk of MIG slices and is clamped to 100. A missing signal is NaN in arrays and None in values, never
+zero.
 """
 
 from __future__ import annotations

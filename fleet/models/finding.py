@@ -31,7 +31,9 @@ class Finding(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["kind", "subject_kind", "subject_id", "episode"], name="finding_once"),
             models.UniqueConstraint(
-                fields=["kind", "subject_kind", "subject_id"], condition=models.Q(closed_at__isnull=True), name="one_open_finding"
+                fields=["kind", "subject_kind", "subject_id"],
+                condition=models.Q(closed_at__isnull=True),
+                name="one_open_finding",
             ),
         ]
 

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class Gpu(models.Model):
-    """A GPU or MIG slice. ``uuid`` is `GPU-` and lower-case hex; ``mig_instance`` is GPU_I_ID, empty for a whole device."""
+    """A GPU or MIG slice. ``uuid`` is `GPU-` and lower-case hex; ``mig_instance`` is GPU_I_ID, empty for a device."""
 
     uuid = models.CharField(max_length=120)
     mig_instance = models.CharField(max_length=20, blank=True, default="")

@@ -1,4 +1,4 @@
-"""GPU-hours: what every GPU did in an hour, for whom. Minutes here, money in `billing.GpuHourCost` with the same key."""
+"""GPU-hours: what every GPU did in an hour, for whom. Minutes here, money in `billing.GpuHourCost` same key."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from django.db import models
 class GpuHour(models.Model):
     """(instance, GPU, hour, share): minutes per state; the shares of a GPU's hour sum to 60.
 
-    A share is the run of one (job, owner, team) in that hour. ``gpu`` is null for devices of an instance that no telemetry
-    ever showed: their minutes (60 for each) stand in one row. ``stopped`` are minutes in which the instance did not run.
+    A share is the run of one (job, owner, team) in that hour. ``gpu`` is null for devices of an instance that no
+    telemetry ever showed: their minutes (60 for each) stand in one row. ``stopped`` are minutes in which the instance
+    did not run.
     """
 
     hour = models.DateTimeField()

@@ -22,7 +22,7 @@ class Account(models.Model):
 class Instance(models.Model):
     """A machine with GPUs, as it is now; known by (account, id, launched_at).
 
-    A host that telemetry shows and no account knows has no account, its host name as id, and the finding `unknown_host`.
+    A host that telemetry shows and no account knows has no account, its host name as id and the finding `unknown_host`.
     """
 
     account = models.ForeignKey(Account, null=True, blank=True, on_delete=models.CASCADE, related_name="instances")
@@ -30,7 +30,8 @@ class Instance(models.Model):
     launched_at = models.DateTimeField(null=True, blank=True)
     last_started_at = models.DateTimeField(null=True, blank=True)
     host = models.CharField(max_length=300, blank=True, db_index=True)  # lower case
-    state = models.CharField(max_length=20, default="running")  # running stopping stopped stopped_billed terminated gone
+    # running stopping stopped stopped_billed terminated gone
+    state = models.CharField(max_length=20, default="running")
     gpu_count = models.IntegerField(null=True, blank=True)
     attributes = models.JSONField(default=dict)  # the current InstanceVersion.attributes, for reading
     team = models.ForeignKey("people.Team", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")  # now

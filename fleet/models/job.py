@@ -23,7 +23,9 @@ class Job(models.Model):
         """One row per id and start (a requeue keeps its id)."""
 
         constraints = [
-            models.UniqueConstraint(fields=["source", "external_id", "started_at"], nulls_distinct=False, name="job_once")
+            models.UniqueConstraint(
+                fields=["source", "external_id", "started_at"], nulls_distinct=False, name="job_once"
+            )
         ]
 
     def __str__(self) -> str:

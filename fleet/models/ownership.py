@@ -8,7 +8,7 @@ from django.db import models
 class OwnershipRule(models.Model):
     """One rule of one rule set. The set in force at a time is that with the newest ``valid_from`` at or before it.
 
-    ``spec``: {team, match} or {team_from, strip_prefix}; ``makes_teams``: an unknown name makes a team (no fleet.yaml yet).
+    ``spec``: {team, match} or {team_from, strip_prefix}; ``makes_teams``: an unknown name makes a team (no file yet).
     """
 
     valid_from = models.DateTimeField()

@@ -19,8 +19,8 @@ class Subject(models.TextChoices):
 class Verdict(models.Model):
     """A run of one (state, reason) of one subject: half-open, the current one has no end.
 
-    ``subject_id`` is the row id of Gpu, Job or Instance. ``evidence`` holds window, peaks, coverage, points of the moment it
-    was written, copied, because samples go and disputes come later.
+    ``subject_id`` is the row id of Gpu, Job or Instance. ``evidence`` holds window, peaks, coverage, points of the
+    moment it was written, copied, because samples go and disputes come later.
     """
 
     subject_kind = models.CharField(max_length=10, choices=Subject.choices)

@@ -1,1 +1,1 @@
-"""Reads of `fleet`; what a person may see is decided here, never in a view."""
+"""Reads of `fleet`: `visible` (ids of teams, None for all) is applied here, never in a view."""

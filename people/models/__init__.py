@@ -3,7 +3,8 @@
 from people.models.audit import AuditEvent
 from people.models.installation import Installation
 from people.models.organization import Organization
+from people.models.sign_in import SignInFailure
 from people.models.team import Team
 from people.models.user import RoleGrant, User
 
-__all__ = ["AuditEvent", "Installation", "Organization", "RoleGrant", "Team", "User"]
+__all__ = ["AuditEvent", "Installation", "Organization", "RoleGrant", "SignInFailure", "Team", "User"]

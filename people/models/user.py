@@ -52,7 +52,9 @@ class RoleGrant(models.Model):
     class Meta:
         """A role is granted once."""
 
-        constraints = [models.UniqueConstraint(fields=["user", "role", "team"], nulls_distinct=False, name="grant_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["user", "role", "team"], nulls_distinct=False, name="grant_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.user_id}: {self.role}"

@@ -1,0 +1,125 @@
+"""Pictures of money: plain values -> Plotly figures. Names from outside are escaped: Plotly reads HTML in texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from html import escape
+from typing import Any
+
+import plotly.graph_objects as go
+
+from billing.domain.month_spend import MONEY_STATES, MonthSpend
+from common.figures import var
+from common.formats import money_prefix, short_money
+
+DAY_MS = 86_400_000
+LONGEST_NAME = 22
+
+
+@dataclass(frozen=True)
+class Words:
+    """Translated words of the pictures: per state, and of what stands beside compute."""
+
+    states: Mapping[str, str]
+    beside: str
+
+
+def daily_spend(days: Sequence[date], spend: Mapping[date, MonthSpend], currency: str, words: Words) -> go.Figure:
+    """Draw what each local day's money bought; a day without rows has no bar (nothing is known, which is not zero)."""
+    noons = [f"{day}T12:00" for day in days]
+    traces = []
+    for key, label, colour in _series(words):
+        amounts = [_part(spend[day], key) if day in spend else None for day in days]
+        if any(amounts):
+            traces.append(_bar(label, colour, currency, x=noons, y=amounts, width=0.82 * DAY_MS))
+    first, end = days[0], days[-1] + timedelta(days=1)
+    ticks = [day for day in days if day.day in (1, 8, 15, 22, 29)]
+    axis: dict[str, Any] = {
+        "type": "date", "range": [f"{first}T00:00", f"{end}T00:00"], "ticks": "",
+        "tickvals": [f"{day}T12:00" for day in ticks], "ticktext": [str(day.day) for day in ticks],
+        "hoverformat": "%-d %b %Y",
+    }  # fmt: skip
+    return go.Figure(
+        data=traces,
+        layout={
+            "barmode": "stack",
+            "xaxis": axis,
+            "yaxis": _money_axis(spend, currency),
+            "margin": _margin(52, 8, 8, 22),
+        },
+    )
+
+
+def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str, words: Words) -> go.Figure:
+    """Draw one bar per team, largest on top, split by state, with the amount at its end."""
+    labels = [escape(_shortened(name)) for name in names]
+    rows = list(range(len(names)))
+    traces = []
+    for key, label, colour in _series(words):
+        amounts = [_part(one, key) for one in spend]
+        if any(amounts):
+            traces.append(_bar(label, colour, currency, x=amounts, y=rows, orientation="h", width=0.62))
+    texts = [
+        {
+            "x": float(max(one.total, Decimal(0))), "y": row, "text": short_money(one.total, currency),
+            "xanchor": "left", "xshift": 4, "font": {"size": 11, "color": var("ink"), "weight": 600},
+        }
+        for row, one in zip(rows, spend, strict=True)
+    ]  # fmt: skip
+    left = 16 + int(6.2 * max((len(_shortened(name)) for name in names), default=0))
+    return go.Figure(
+        data=traces,
+        layout={
+            "barmode": "stack", "hovermode": "y unified", "annotations": texts, "margin": _margin(left, 64, 4, 4),
+            "xaxis": {"visible": False, "rangemode": "tozero"},
+            "yaxis": {
+                "autorange": "reversed", "tickvals": rows, "ticktext": labels, "showgrid": False, "rangemode": "normal",
+                "tickfont": {"size": 12, "color": var("ink")},
+            },
+        },
+    )  # fmt: skip
+
+
+def _series(words: Words) -> list[tuple[str, str, str]]:
+    return [(state, words.states[state], var(state)) for state in MONEY_STATES] + [
+        ("beside", words.beside, var("fan-50"))
+    ]
+
+
+def _part(spend: MonthSpend, key: str) -> float:
+    return round(float(spend.beside if key == "beside" else spend.of(key)), 2)
+
+
+def _bar(label: str, colour: str, currency: str, *, x: Any, y: Any, **more: Any) -> go.Bar:
+    axis = "x" if more.get("orientation") == "h" else "y"
+    hover = f"{escape(label)} {money_prefix(currency)}%{{{axis}:,.2f}}<extra></extra>"
+    return go.Bar(x=x, y=y, name=label, marker={"color": colour}, hovertemplate=hover, **more)
+
+
+def _money_axis(spend: Mapping[date, MonthSpend], currency: str) -> dict[str, Any]:
+    """Put ticks at round amounts, written short."""
+    top = max((float(one.total) for one in spend.values()), default=0.0)
+    if top <= 0:
+        return {"range": [0, 1], "tickvals": [0], "ticktext": ["0"]}
+    step = next(step for step in _round_steps() if top / step <= 4)
+    marks = [index * step for index in range(int(top / step) + 2)]
+    return {
+        "range": [0, max(top * 1.06, step)],
+        "tickvals": marks,
+        "ticktext": [short_money(mark, currency) if mark else "0" for mark in marks],
+    }
+
+
+def _round_steps() -> list[float]:
+    return [base * 10.0**power for power in range(-2, 13) for base in (1, 2, 5)]
+
+
+def _margin(left: int, right: int, top: int, bottom: int) -> dict[str, int]:
+    return {"l": left, "r": right, "t": top, "b": bottom}
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

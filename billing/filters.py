@@ -1,0 +1,85 @@
+"""What the address of a money page asks for: the month and the team. All that can be chosen stands in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.http import Http404
+
+from billing.queries.month import Days, TeamChoice, known_days
+from common.periods import local_day, month_period
+from people.visitor import Visitor
+
+UNASSIGNED = "-"  # no team can be called so in an address that means "without a team"
+
+
+@dataclass(frozen=True)
+class MonthChoice:
+    """The chosen month, the months there are (newest first), and the chosen teams.
+
+    ``team``: the filter as it stands in the address, "" for none. ``has_data``: whether anything was ever metered.
+    """
+
+    month: date
+    months: list[date]
+    team: str
+    teams: TeamChoice
+    has_data: bool
+    today: date
+
+    @property
+    def days(self) -> Days:
+        """The days of the month."""
+        return Days(self.month, next_month(self.month))
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the month has not ended yet."""
+        return self.month <= self.today < next_month(self.month)
+
+    @property
+    def last_day(self) -> date:
+        """The last day that can have figures: today in a running month."""
+        return min(self.days.end - timedelta(days=1), max(self.today, self.month))
+
+
+def next_month(month: date) -> date:
+    """Give the first day of the month after."""
+    return (month.replace(day=1) + timedelta(days=32)).replace(day=1)
+
+
+def read_choice(asked: Mapping[str, str], visitor: Visitor) -> MonthChoice:
+    """Read ``month`` and ``team``. Raises BadInput for no month at all, Http404 for a team that may not be seen."""
+    team = asked.get("team", "").strip()
+    choice = read_team(team, visitor)
+    zone = visitor.house.zone
+    today = local_day(visitor.now, zone)
+    known = known_days(TeamChoice(visitor.visible, unassigned=visitor.sees_all))
+    newest = known[1] if known else today
+    month = newest.replace(day=1)
+    if asked.get("month"):
+        month = local_day(month_period(asked["month"], zone).start, zone)
+    oldest = min(known[0].replace(day=1) if known else month, month)
+    return MonthChoice(month, _months(oldest, max(newest, month)), team, choice, known is not None, today)
+
+
+def read_team(team: str, visitor: Visitor) -> TeamChoice:
+    """Give the rows that a team filter chooses; another's team is as unknown as one that does not exist."""
+    if not team:
+        return TeamChoice(visitor.visible, unassigned=visitor.sees_all)
+    if team == UNASSIGNED and visitor.sees_all:
+        return TeamChoice(frozenset(), unassigned=True)
+    found = visitor.team_named(team)
+    if found is None:
+        raise Http404
+    return TeamChoice(visitor.team_and_below(found), unassigned=False)
+
+
+def _months(oldest: date, newest: date) -> list[date]:
+    listed, month = [], oldest
+    while month <= newest:
+        listed.append(month)
+        month = next_month(month)
+    return listed[::-1]

@@ -1,0 +1,83 @@
+"""Who looks at a page: signed in, with the teams they may see, the house around them, and the time of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Concatenate, ParamSpec
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+from django_htmx.http import HttpResponseClientRefresh
+
+from common.clock import real_now
+from people.models import User
+from people.queries import House, TeamName, house, teams, visible_team_ids
+from people.roles import with_sub_teams
+
+P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """``visible``: ids of the teams whose data may be shown, None for all and Unassigned. ``teams``: these only."""
+
+    user: User
+    house: House
+    teams: dict[int, TeamName]
+    visible: frozenset[int] | None
+    now: datetime
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether everything may be shown: Unassigned, addresses of sources, their errors."""
+        return self.visible is None
+
+    @property
+    def sees_nothing(self) -> bool:
+        """Whether nobody has said yet what this person may see."""
+        return self.visible is not None and not self.visible
+
+    def team_named(self, name: str) -> TeamName | None:
+        """Find a visible team by name, in any case; another's team is not found."""
+        return next((team for team in self.teams.values() if team.name.lower() == name.lower()), None)
+
+    def team_and_below(self, team: TeamName) -> frozenset[int]:
+        """Give the team with its visible sub-teams."""
+        return with_sub_teams([team.id], {one.id: one.parent_id for one in self.teams.values()})
+
+
+def visitor_of(user: User) -> Visitor:
+    """Read what a page needs to know about ``user``. Under replay the page's time is the world's."""
+    place, every = house(), teams()
+    visible = visible_team_ids(user, every)
+    shown = every if visible is None else {team.id: team for team in every.values() if team.id in visible}
+    now = place.world_at if place.is_replaying and place.world_at else real_now()
+    return Visitor(user=user, house=place, teams=shown, visible=visible, now=now)
+
+
+Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]
+
+
+def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
+    """Give ``page`` its visitor; send strangers to the sign-in page, and who has no grant to a page that says so."""
+
+    @wraps(page)
+    def guarded(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if not isinstance(request.user, User):
+            # A fragment must not be replaced by the sign-in page: the whole page goes there.
+            is_fragment = "HX-Request" in request.headers
+            return HttpResponseClientRefresh() if is_fragment else redirect_to_login(request.get_full_path())
+        visitor = visitor_of(request.user)
+        if visitor.sees_nothing:
+            answer: HttpResponseBase = render(request, "people/no_grant.html", {"visitor": visitor}, status=403)
+        else:
+            answer = page(request, visitor, *args, **kwargs)
+        patch_cache_control(answer, private=True, no_cache=True)
+        return answer
+
+    return guarded

@@ -1,0 +1,1 @@
+"""The tests. `docs/` and `CONTRIBUTING.md` say which folder holds what."""

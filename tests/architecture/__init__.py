@@ -1,0 +1,1 @@
+"""House rules as tests: imports, sizes, marked strings, no inline script, true docs."""

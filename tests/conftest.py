@@ -1,0 +1,77 @@
+"""Shared fixtures. The database: DATABASE_URL if set, else a throw-away one of the embedded engine's binaries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import environ
+import pytest
+
+from tests.support.postgres import throwaway_postgres
+from tests.support.prometheus import PrometheusStarter
+from tests.support.redis import redis_server
+from tests.support.scripted_http import ScriptedServer
+from tests.support.smtp import SmtpSink
+
+_session = ExitStack()
+# Browser tests run an event loop in their thread; Django's guard would refuse every query there.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start one database for all xdist workers in the process that controls them."""
+    if getattr(config.option, "numprocesses", None) and not hasattr(config, "workerinput"):
+        _start_database()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End what this session started."""
+    _session.close()
+
+
+def _start_database() -> None:
+    if "DATABASE_URL" not in os.environ:
+        os.environ["DATABASE_URL"] = _session.enter_context(throwaway_postgres())
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: None) -> None:
+    """Point Django at the tests' database just before it is first used; unit tests start none."""
+    from django.db import connections
+
+    _start_database()
+    given = environ.Env().db_url("DATABASE_URL")
+    for key in ("NAME", "USER", "PASSWORD", "HOST", "PORT", "OPTIONS"):
+        empty = {} if key == "OPTIONS" else ""
+        connections.settings["default"][key] = connections["default"].settings_dict[key] = given.get(key, empty)
+
+
+@pytest.fixture
+def prometheus(tmp_path: Path) -> Iterator[PrometheusStarter]:
+    """Start real Prometheus servers: ``prometheus.backfilled(openmetrics)``, ``prometheus.scraping(exporter)``."""
+    with PrometheusStarter(tmp_path) as starter:
+        yield starter
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Give the URL of a real Redis of this session."""
+    with redis_server(tmp_path_factory.mktemp("redis")) as url:
+        yield url
+
+
+@pytest.fixture
+def smtp_sink() -> Iterator[SmtpSink]:
+    """Give a real SMTP server that keeps what it receives."""
+    with SmtpSink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def scripted_http() -> Iterator[ScriptedServer]:
+    """Give an HTTP server on loopback that answers as the test says and records every request."""
+    with ScriptedServer() as server:
+        yield server

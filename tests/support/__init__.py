@@ -1,0 +1,1 @@
+"""What tests share: a throw-away PostgreSQL, Prometheus, Redis, an SMTP sink and a scripted HTTP server."""
