@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from tests.support.doors import DoorFailed, apply, door
 from tests.support.openmetrics import History, fleet, instances, steps, uuid
+from tests.support.prometheus import PrometheusStarter
 
 pytestmark = [pytest.mark.django_db(transaction=True)]
 
@@ -31,11 +31,11 @@ def by_instance(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def outage(prometheus_with: Callable[[str], str], tmp_path: Path) -> str:
+def outage(prometheus: PrometheusStarter, tmp_path: Path) -> str:
     """One GPU works until 08:55, then 0 %; the exporter is silent from 11:05 to 11:40. Applied, told by webhook."""
     value = steps(("2025-06-03 08:00", 60), ("2025-06-03 09:00", 0), ("2025-06-03 11:05", None), ("2025-06-03 11:45", 0))
     history = History().add(UTIL, labels(310, "node-k"), value, "2025-06-03 08:00", "2025-06-03 12:30")
-    url = prometheus_with(history.text())
+    url = prometheus.backfilled(history.text())
     machines = instances({"id": "i-gap", "host": "node-k", "price_per_hour": "3.06", "tags": {"team": "vision"}})
     apply(tmp_path, fleet(url, machines, policies=[NOTIFY], channels=[HOOK], routes=[{"match": {}, "channels": ["hook"]}]))
     return url
