@@ -4,11 +4,12 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+comma := ,
 PYTEST := $(BIN)/python -m pytest
 # Two processes are enough for two cores; more would share them.
 WORKERS ?= 2
 
-.PHONY: help run setup lint fix test test-pages test-faults test-scale bench services
+.PHONY: help run setup setup-dev lint fix test test-pages test-faults test-scale bench services
 
 help: ## what every target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -16,42 +17,41 @@ help: ## what every target does
 # --- run and setup ---------------------------------------------------------------------------------------------------
 
 run: setup ## start everything: database, web, worker and beat
-	@$(BIN)/python manage.py run
+	@exec $(BIN)/python -m config.supervisor --end-with-parent
 
-setup: .venv/installed ## make .venv from hash-locked requirements
+setup: ## make .venv from hash-locked requirements; EXTRAS=aws,gcp adds SDKs
+	@$(PYTHON) config/bootstrap.py base.txt $(foreach extra,$(subst $(comma), ,$(EXTRAS)),$(extra).txt)
 
-.venv/installed: requirements/dev.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@touch $@
+setup-dev:
+	@$(PYTHON) config/bootstrap.py dev.txt
 
 # --- checks ----------------------------------------------------------------------------------------------------------
 
 services: ## install the programs that tests start (Debian, as root; elsewhere it says what is missing)
 	@tests/support/install-services
 
-lint: setup ## style, types, import rules, house rules
+lint: setup-dev ## style, types, import rules, house rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy .
 	$(PYTEST) -q --no-header tests/architecture
 
-fix: setup ## repair what can be repaired mechanically
+fix: setup-dev ## repair what can be repaired mechanically
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: setup services ## the suite that CI runs
+test: setup-dev services ## the suite that CI runs
 	$(PYTEST) -n $(WORKERS) --dist loadgroup -m "not pages and not faults and not scale"
 
-test-pages: setup services ## every page in a browser
+test-pages: setup-dev services ## every page in a browser
 	$(PYTEST) -m pages
 
-test-faults: setup services ## kills, stops, full disks
+test-faults: setup-dev services ## kills, stops, full disks
 	$(PYTEST) -m faults
 
-test-scale: setup services ## large fleets, long histories
+test-scale: setup-dev services ## large fleets, long histories
 	$(PYTEST) -m scale --timeout 1800
 
-bench: setup services ## figures side by side with a bare copy of the same work
+bench: setup-dev services ## figures side by side with a bare copy of the same work
 	$(BIN)/python -m benchmarks

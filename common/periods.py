@@ -101,3 +101,15 @@ def month_period(text: str, zone: ZoneInfo) -> Period:
     year, month = int(found[1]), int(found[2])
     following = date(year + month // 12, month % 12 + 1, 1)
     return Period(day_start(date(year, month, 1), zone), day_start(following, zone))
+
+
+def odd_midnights(zone: ZoneInfo, since: datetime, until: datetime) -> list[datetime]:
+    """Give the local midnights in (since, until) that do not fall on a whole UTC hour."""
+    day, last = local_day(since, zone), local_day(until, zone)
+    found: list[datetime] = []
+    while day <= last:
+        at = day_start(day, zone)
+        if since < at < until and (at - EPOCH) % timedelta(hours=1):
+            found.append(at)
+        day += timedelta(days=1)
+    return found

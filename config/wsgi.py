@@ -1,8 +1,8 @@
 """The WSGI application that the web server runs."""
 
-import os
-
 from django.core.wsgi import get_wsgi_application
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+from config import startup
+
+hold = startup.begin()  # kept as long as the process: the embedded engine, if that is our database
 application = get_wsgi_application()

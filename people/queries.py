@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
@@ -11,6 +11,7 @@ from django.db.models import Subquery
 
 from people.models import Installation, Organization, RoleGrant, Team, User
 from people.models.installation import ClockMode
+from people.models.user import Role
 from people.roles import visible_teams
 
 
@@ -95,3 +96,64 @@ def visible_team_ids(user: User, known: Mapping[int, TeamName] | None = None) ->
     granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
     every = teams() if known is None else known
     return visible_teams(granted, {team.id: team.parent_id for team in every.values()})
+
+
+def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """Give each team's name followed by its parents' names, up to the top."""
+    if not team_ids:
+        return {}
+    teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
+    return {
+        team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in team_ids if team_id in teams
+    }
+
+
+def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:
+    """Give the team and its parents; a circle of parents ends where it closes."""
+    found: list[int] = []
+    current: int | None = team_id
+    while current is not None and current in teams and current not in found:
+        found.append(current)
+        current = teams[current].parent_id
+    return found
+
+
+def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], list[str]]:
+    """Give whom a message for each (owner's address or nothing, team) is for, as addresses.
+
+    The owner, unless switched off; else the leads of the team or of the nearest parent that has some; else the admins.
+    """
+    switched_off = set(User.objects.filter(is_active=False).values_list("email", flat=True))
+    leads: dict[int, list[str]] = {}
+    admins: list[str] = []
+    for grant in RoleGrant.objects.filter(user__is_active=True).select_related("user").order_by("user__email"):
+        if grant.role == Role.TEAM_LEAD and grant.team_id is not None:
+            leads.setdefault(grant.team_id, []).append(grant.user.email)
+        elif grant.role == Role.ADMIN and grant.team_id is None:
+            admins.append(grant.user.email)
+    teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
+    found: dict[tuple[str, int | None], list[str]] = {}
+    for owner, team_id in readers:
+        address = owner.strip().lower()
+        if "@" in address and address not in switched_off:
+            found[owner, team_id] = [address]
+            continue
+        ancestry = _ancestry(team_id, teams) if team_id is not None else []
+        found[owner, team_id] = next((leads[pk] for pk in ancestry if pk in leads), admins)
+    return found
+
+
+def team_ids_by_name() -> dict[str, int]:
+    """Give every team's row id by its casefolded name."""
+    return {name.casefold(): pk for name, pk in Team.objects.values_list("name", "pk")}
+
+
+def person_addresses() -> frozenset[str]:
+    """Give the e-mail addresses of all people."""
+    return frozenset(User.objects.values_list("email", flat=True))
+
+
+def team_spellings(*, undeclared_only: bool = False) -> list[str]:
+    """Give the names of all teams, or of those that no file has declared."""
+    rows = Team.objects.filter(declared=None) if undeclared_only else Team.objects.all()
+    return list(rows.values_list("name", flat=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import environ
 import pytest
 
-from tests.support.postgres import throwaway_postgres
+from config.embedded.temporary import temporary_engine
 from tests.support.prometheus import PrometheusStarter
 from tests.support.redis import redis_server
 from tests.support.scripted_http import ScriptedServer
@@ -34,7 +35,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 def _start_database() -> None:
     if "DATABASE_URL" not in os.environ:
-        os.environ["DATABASE_URL"] = _session.enter_context(throwaway_postgres())
+        folder = _session.enter_context(tempfile.TemporaryDirectory(prefix="fl-db-"))
+        os.environ["DATABASE_URL"] = _session.enter_context(temporary_engine(Path(folder)))
 
 
 @pytest.fixture(scope="session")

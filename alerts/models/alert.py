@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from django.db import models
 
+RESOLVED = "resolved"
+
 
 class Alert(models.Model):
     """An alert's life. ``rule`` is the finding kind or a policy's name with it; ``episode`` names the occurrence."""
@@ -24,11 +26,19 @@ class Alert(models.Model):
     facts = models.JSONField(default=dict)  # what the message says; sentences are rendered from it, never stored
 
     class Meta:
-        """Once per episode."""
+        """Once per episode, and one open at a time."""
 
         constraints = [
-            models.UniqueConstraint(fields=["rule", "subject_kind", "subject", "account", "episode"], name="alert_once")
+            models.UniqueConstraint(
+                fields=["rule", "subject_kind", "subject", "account", "episode"], name="alert_once"
+            ),
+            models.UniqueConstraint(
+                fields=["rule", "subject_kind", "subject", "account"],
+                condition=~models.Q(state=RESOLVED),
+                name="one_open_alert",
+            ),
         ]
+        indexes = [models.Index(fields=["opened_at"])]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject}"

@@ -15,6 +15,8 @@ class Channel(models.Model):
     broken_at = models.DateTimeField(null=True, blank=True)  # a permanent error: nothing goes out until mended
     broken_reason = models.TextField(blank=True)
     not_before = models.DateTimeField(null=True, blank=True)  # the other side asked to wait
+    refusals = models.IntegerField(default=0)  # permanent refusals of single messages, in a row
+    failing_since = models.DateTimeField(null=True, blank=True)  # first of the failures in a row
 
     def __str__(self) -> str:
         return self.name

@@ -1,1 +1,1 @@
-"""Reads of `billing`: `visible` (ids of teams, None for all) is applied here, never in a view."""
+"""Reads of `billing`: what a person may see (ids of teams, None for all) is applied here, never in a view."""

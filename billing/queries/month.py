@@ -12,12 +12,13 @@ from django.db.models import Max, Min, Q, QuerySet, Sum
 from billing.domain.month_spend import MONEY_STATES, TIME_STATES, MonthSpend
 from billing.models import TeamDay
 
+MS_PER_MINUTE = 60_000
 BESIDE = ("storage", "network", "other")
 SUMS = {
     **{f"money_{state}": Sum(f"compute_{state}") for state in MONEY_STATES},
     **{f"sum_{kind}": Sum(kind) for kind in BESIDE},
-    **{f"time_{state}": Sum(f"minutes_{state}") for state in TIME_STATES},
-    "time_unpriced": Sum("minutes_unpriced"),
+    **{f"time_{state}": Sum(f"{state}_ms") for state in TIME_STATES},
+    "time_unpriced": Sum("unpriced_ms"),
 }
 NAMES = tuple(SUMS)
 
@@ -72,6 +73,6 @@ def _spend(sums: Collection[Decimal | float]) -> MonthSpend:
     return MonthSpend(
         {state: Decimal(named[f"money_{state}"]) for state in MONEY_STATES},
         sum((Decimal(named[f"sum_{kind}"]) for kind in BESIDE), Decimal(0)),
-        {state: float(named[f"time_{state}"]) for state in TIME_STATES},
-        float(named["time_unpriced"]),
+        {state: float(named[f"time_{state}"]) / MS_PER_MINUTE for state in TIME_STATES},
+        float(named["time_unpriced"]) / MS_PER_MINUTE,
     )

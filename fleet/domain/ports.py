@@ -6,7 +6,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Protocol
+from typing import Any, Protocol
+
+from fleet.domain.inventory import ObservedInstance
 
 
 @dataclass(frozen=True)
@@ -24,3 +26,10 @@ class PriceLookup(Protocol):
 
     def prices(self, instance_ids: Collection[int], at: datetime) -> Mapping[int, HourlyPrice]:
         """Give the price in force at ``at`` of each instance that has one; the others are unpriced."""
+
+
+class InstanceProvider(Protocol):
+    """Lists the instances of an account; one adapter for each kind of account."""
+
+    def list_instances(self, provider: str, spec: Mapping[str, Any], *, now: datetime) -> list[ObservedInstance]:
+        """Give all instances of the account as they are at ``now``. Raises OutsideFailed."""

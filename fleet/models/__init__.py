@@ -2,12 +2,14 @@
 
 from fleet.models.finding import Finding
 from fleet.models.gpu import Gpu, GpuPlacement, GpuUse
-from fleet.models.gpu_hour import ChangedHour, GpuHour
+from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHour
+from fleet.models.idle_run import IdleRun
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
 from fleet.models.ownership import OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
 from fleet.models.run import JobRun
+from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
 from fleet.models.verdict import GpuClock, Verdict
 
@@ -23,13 +25,17 @@ __all__ = [
     "GpuPlacement",
     "GpuUse",
     "IdleRuleVersion",
+    "IdleRun",
     "Instance",
     "InstanceState",
     "InstanceVersion",
     "Job",
     "JobRun",
+    "MeteredSpan",
     "OwnershipRule",
     "Policy",
+    "RemeteredHour",
+    "SampleHour",
     "Source",
     "SourcePull",
     "Target",

@@ -8,7 +8,7 @@ from fleet.models.verdict import Subject
 
 
 class Finding(models.Model):
-    """A finding of ``kind`` (codes.md) about a subject; ``episode`` is the `since` it opened with.
+    """A finding of ``kind`` (codes.md) about a subject; ``episode`` is the `since` it opened with, ``since`` that of now.
 
     ``subject_id`` is a row id (gpu, job, instance, source, target); ``subject_name`` is what people read.
     """
@@ -23,6 +23,8 @@ class Finding(models.Model):
     since = models.DateTimeField()
     opened_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
+    closed_because = models.CharField(max_length=20, blank=True)  # busy, restarted, stopped, over
+    reopened = models.IntegerField(default=0)
     evidence = models.JSONField(default=dict)
 
     class Meta:

@@ -14,6 +14,7 @@ class Account(models.Model):
     spec = models.JSONField(default=dict)
     declared = models.JSONField(null=True, blank=True)
     synced_at = models.DateTimeField(null=True, blank=True)
+    removed_at = models.DateTimeField(null=True, blank=True)  # taken out of fleet.yaml; its past stays
 
     def __str__(self) -> str:
         return self.name

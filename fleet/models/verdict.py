@@ -50,21 +50,27 @@ class Verdict(models.Model):
 
 
 class GpuClock(models.Model):
-    """Where the fold over one GPU's samples stands under one rule, so that a pass reads only what is new.
+    """Where the fold over the samples of a block of GPUs stands under one rule, so that a pass reads only what is new.
 
-    ``rule`` is `organization` or `policy`. ``carry`` is `fleet.domain.idle.Carry` of this GPU.
+    ``rule_key`` is a digest of the rule's numbers; ``shard`` is GPU id // SHARD. ``gpu_ids`` are int64, ``carry`` the rows
+    of `fleet.domain.carry.Carry` beside them, ``checksum`` int64: the points that each fold saw in the rule's reach before
+    ``mark``, by which samples that came late are noticed. Blocks of bytes, since all of them are read and written in every
+    pass. It is a cache: without it everything is read from samples again.
     """
 
-    gpu = models.ForeignKey("fleet.Gpu", on_delete=models.CASCADE, related_name="clocks")
-    rule = models.CharField(max_length=12)
-    rule_key = models.CharField(max_length=64)  # digest of rule and start: another key means start afresh
-    judged_at = models.DateTimeField()
-    carry = models.JSONField()
+    SHARD = 4096
+
+    rule_key = models.CharField(max_length=64)
+    shard = models.IntegerField()
+    mark = models.DateTimeField()
+    gpu_ids = models.BinaryField()
+    carry = models.BinaryField()
+    checksum = models.BinaryField()
 
     class Meta:
-        """One clock per rule."""
+        """One block per rule and shard."""
 
-        constraints = [models.UniqueConstraint(fields=["gpu", "rule"], name="gpu_clock_once")]
+        constraints = [models.UniqueConstraint(fields=["rule_key", "shard"], name="gpu_clock_once")]
 
     def __str__(self) -> str:
-        return f"{self.gpu_id} at {self.judged_at}"
+        return f"{self.rule_key} {self.shard} at {self.mark}"

@@ -1,1 +1,1 @@
-"""."""
+"""Adapters between telemetry endpoints and `fleet.domain.telemetry`."""

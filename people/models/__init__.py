@@ -2,9 +2,10 @@
 
 from people.models.audit import AuditEvent
 from people.models.installation import Installation
+from people.models.kept import KeptSection
 from people.models.organization import Organization
 from people.models.sign_in import SignInFailure
 from people.models.team import Team
 from people.models.user import RoleGrant, User
 
-__all__ = ["AuditEvent", "Installation", "Organization", "RoleGrant", "SignInFailure", "Team", "User"]
+__all__ = ["AuditEvent", "Installation", "KeptSection", "Organization", "RoleGrant", "SignInFailure", "Team", "User"]

@@ -62,7 +62,9 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
                 "empty": idle * 0.4,
                 "unknown": 0.03,
             }
-            values: dict[str, Any] = {f"minutes_{state}": 60 * gpu_hours * share for state, share in shares.items()}
+            values: dict[str, Any] = {
+                f"{state}_ms": round(3_600_000 * gpu_hours * share) for state, share in shares.items()
+            }
             values |= {
                 f"compute_{state}": Decimal(gpu_hours) * Decimal("2.49") * Decimal(str(round(share, 6)))
                 for state, share in shares.items()
@@ -74,7 +76,6 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
                     gpu_model="H100",
                     currency="USD",
                     storage=Decimal("11.5") if name else Decimal(0),
-                    minutes_unpriced=0,
                     **values,
                 )
             )

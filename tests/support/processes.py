@@ -17,8 +17,8 @@ _TICK = threading.Event()
 
 
 def require_program(name: str, *places: Path) -> str:
-    """Give the path of a program; skip the test when it is missing, fail it under ``CI=true``."""
-    found = shutil.which(name) or next((str(place / name) for place in places if (place / name).exists()), None)
+    """Give the path of a program, from ``places`` first; skip the test without it, fail it under ``CI=true``."""
+    found = next((str(place / name) for place in places if (place / name).exists()), shutil.which(name))
     if found:
         return found
     reason = f"{name} is not installed (`make services` installs it where that is allowed)"

@@ -1,0 +1,66 @@
+"""Turn a message's facts into words, by the renderer of its kind (a table of dotted paths in settings)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, cast
+
+import structlog
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from alerts.domain.ports import Rendered
+from alerts.models import Alert, Message
+from common.periods import iso
+from people.queries import organization
+
+Renderer = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+log = structlog.get_logger(__name__)
+
+GENERIC = "alerts.sentences.render"
+
+
+def render_message(message: Message, alerts: list[Alert], *, now: datetime) -> Rendered:
+    """Give the message in words. A renderer that fails must not lose the message: then the generic one speaks."""
+    facts = {**message.facts, "subject": message.subject, "message_kind": message.kind, "said_at": iso(now)}
+    path = settings.ALERT_RENDERERS.get(message.topic, GENERIC)
+    try:
+        words = _words(path, message.topic, facts)
+    except Exception as error:
+        log.exception("renderer_failed", kind=message.topic, renderer=path, error=type(error).__name__)
+        words = _words(GENERIC, message.topic, facts)
+    link = str(words.get("link") or "")
+    return Rendered(
+        kind=message.kind,
+        title=str(words["title"]),
+        sentence=str(words.get("sentence") or ""),
+        lines=tuple((str(label), str(value)) for label, value in words.get("lines") or ()),
+        link=settings.FLEETLEDGER_URL.rstrip("/") + link if link.startswith("/") and settings.FLEETLEDGER_URL else "",
+        link_text=str(words.get("link_text") or ""),
+        organization=organization().name,
+        reason=str(words.get("reason") or ""),
+        data={"facts": message.facts, "alerts": [_alert(alert) for alert in alerts]},
+    )
+
+
+def _words(path: str, kind: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    renderer = cast("Renderer", import_string(path))
+    words = renderer(kind, facts)
+    generic = cast("Renderer", import_string(GENERIC))(kind, facts)
+    return {**generic, **{key: value for key, value in words.items() if value not in (None, "", [])}}
+
+
+def _alert(alert: Alert) -> dict[str, Any]:
+    return {
+        "id": alert.pk,
+        "rule": alert.rule,
+        "kind": alert.kind,
+        "subject": {"kind": alert.subject_kind, "id": alert.subject, "account": alert.account or None},
+        "team": alert.team.name if alert.team else None,
+        "owner": alert.owner or None,
+        "episode": alert.episode,
+        "state": alert.state,
+        "opened_at": iso(alert.opened_at),
+        "resolved_at": iso(alert.resolved_at) if alert.resolved_at else None,
+    }

@@ -1,0 +1,72 @@
+"""POST a message over HTTP and read the answer the way every HTTP channel does."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from alerts.domain.backoff import read_retry_after
+from alerts.domain.ports import Accepted, ChannelError, Ids
+from common.errors import BadInput
+from common.http import Answer, Limits, NotAnswered, Reach, RefusedAddress, request
+from common.periods import iso
+from common.secrets import resolve
+
+GONE = frozenset({401, 403, 404, 405, 410})
+"""Answers that mean the address itself is wrong or closed: nothing sent there can arrive."""
+LIMITS = Limits(total_seconds=10.0, bytes=2048)
+SWITCHED_ON = (True, "true")
+LATER = frozenset({408, 409, 423, 425, 429})
+_CODE = re.compile(r"[a-z][a-z_]{1,48}")
+
+
+def declared(spec: Mapping[str, Any], key: str) -> str:
+    """Read ``key`` of a channel: text, or the secret that it names. Raises BadInput when it is absent."""
+    text = str(spec.get(key) or "")
+    if not text:
+        raise BadInput("channel_incomplete", f"The channel has no {key}.", hint=f"Give {key} in fleet.yaml.")
+    return resolve(text, key=key) if text.startswith(("env:", "file:")) else text
+
+
+def reach_of(spec: Mapping[str, Any]) -> Reach:
+    """Give how far a channel may reach: a test channel stays on this machine, inside our network only where allowed."""
+    if spec.get("test") in SWITCHED_ON:
+        return "loopback"
+    return "any" if spec.get("allow_private") in SWITCHED_ON else "public"
+
+
+def post(url: str, body: bytes, *, headers: Mapping[str, str], ids: Ids, now: datetime, reach: Reach) -> Accepted:
+    """POST ``body`` once. Raises ChannelError; neither it nor its cause names the URL."""
+    sent = {"Content-Type": "application/json", "User-Agent": "Fleetledger", "Idempotency-Key": ids.message, **headers}
+    if ids.given_time:
+        sent["Fleetledger-At"] = iso(now)
+    try:
+        answer = request("POST", url, headers=sent, body=body, reach=reach, limits=LIMITS)
+    except RefusedAddress:
+        raise ChannelError("address_refused", permanent=True) from None
+    except NotAnswered as error:
+        raise ChannelError(error.reason, unknown=error.was_sent, permanent=error.reason == "bad_url") from None
+    return judge(answer, now=now)
+
+
+def judge(answer: Answer, *, now: datetime) -> Accepted:
+    """Give Accepted for 2xx, else raise: try later (429, 5xx), wrong address (404 ...), or message not wanted."""
+    status = answer.status
+    if 200 <= status < 300:
+        return Accepted(status)
+    detail = _short_code(answer.body)
+    if status in LATER or status >= 500:
+        pause = read_retry_after(answer.headers.get("Retry-After"), now=now)
+        raise ChannelError(detail or "try_later", status=status, retry_after=pause)
+    if 300 <= status < 400:
+        raise ChannelError("redirect_refused", status=status, permanent=True)
+    about = "channel" if status in GONE else "message"
+    raise ChannelError(detail or "refused", status=status, permanent=True, about=about)
+
+
+def _short_code(body: bytes) -> str:
+    """Keep an answer such as ``no_service``; anything longer could repeat what we sent, so it is not kept."""
+    text = body.decode("ascii", errors="replace").strip()
+    return text if _CODE.fullmatch(text) else ""

@@ -1,0 +1,1 @@
+"""`alerts` and `deliveries`."""

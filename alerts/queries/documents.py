@@ -1,0 +1,94 @@
+"""The documents of `alerts` and `deliveries` (doors.md), as they stood at a time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Prefetch, Q
+
+from alerts.models import Alert, Attempt, Delivery
+from alerts.models.alert import RESOLVED
+from alerts.models.delivery import DeliveryState
+from common.periods import iso
+
+DELIVERED = (DeliveryState.SENT, DeliveryState.SIMULATED)
+
+
+def _stamp(moment: datetime | None) -> str | None:
+    return iso(moment) if moment else None
+
+
+def alerts_document(
+    *, since: datetime | None = None, until: datetime | None = None, at: datetime | None = None
+) -> list[dict[str, Any]]:
+    """List the alerts opened in ``[since, until)``, oldest first, as they stood at ``at`` (None: now)."""
+    rows = Alert.objects.select_related("team").order_by("opened_at", "pk")
+    if since:
+        rows = rows.filter(opened_at__gte=since)
+    if until:
+        rows = rows.filter(opened_at__lt=until)
+    told = Q()
+    if at:
+        rows, told = rows.filter(opened_at__lte=at), Q(messages__created_at__lte=at)
+    return [_alert(row, at) for row in rows.annotate(notices=Count("messages", filter=told, distinct=True))]
+
+
+def _alert(row: Any, at: datetime | None) -> dict[str, Any]:
+    was_open = bool(at and row.resolved_at and row.resolved_at > at)
+    return {
+        "id": row.pk,
+        "rule": row.rule,
+        "kind": row.kind,
+        "subject": {"kind": row.subject_kind, "id": row.subject, "account": row.account or None},
+        "team": row.team.name if row.team else None,
+        "episode": row.episode,
+        "state": "open" if was_open else row.state,
+        "threshold": row.threshold or None,
+        "opened_at": iso(row.opened_at),
+        "resolved_at": None if was_open or row.state != RESOLVED else _stamp(row.resolved_at),
+        "reopened": row.reopened,
+        "notices": row.notices,
+    }
+
+
+def deliveries_document(*, since: datetime | None = None, at: datetime | None = None) -> list[dict[str, Any]]:
+    """List the deliveries of messages written since ``since``, oldest first, as they stood at ``at`` (None: now)."""
+    attempts = Attempt.objects.order_by("at", "pk")
+    rows = Delivery.objects.order_by("message__created_at", "pk")
+    if since:
+        rows = rows.filter(message__created_at__gte=since)
+    if at:
+        rows, attempts = rows.filter(message__created_at__lte=at), attempts.filter(at__lte=at)
+    rows = rows.select_related("message", "channel").prefetch_related(
+        Prefetch("attempts", queryset=attempts),
+        Prefetch("message__alerts", queryset=Alert.objects.only("pk").order_by("pk")),
+    )
+    return [_delivery(row, at) for row in rows]
+
+
+def _delivery(row: Delivery, at: datetime | None) -> dict[str, Any]:
+    was_waiting = bool(at and row.delivered_at and row.delivered_at > at)
+    return {
+        "message": str(row.message.key),
+        "kind": row.message.kind,
+        "alerts": [alert.pk for alert in row.message.alerts.all()],
+        "subject": row.message.subject,
+        "channel": row.channel.name,
+        "to": row.to or None,
+        "state": DeliveryState.WAITING.value if was_waiting else row.state,
+        "delivered_at": None if was_waiting or row.state not in DELIVERED else _stamp(row.delivered_at),
+        "attempts": [_attempt(attempt) for attempt in row.attempts.all()],
+        "doubles": row.doubles,
+        "is_fallback": row.is_fallback,
+    }
+
+
+def _attempt(row: Attempt) -> dict[str, Any]:
+    return {
+        "at": iso(row.at),
+        "outcome": row.outcome,
+        "status": row.status,
+        "retry_after": row.retry_after,
+        "detail": row.detail or None,
+    }

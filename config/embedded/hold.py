@@ -1,0 +1,114 @@
+"""Who uses the embedded server. Every process holds a shared lock on ``run/lock``; the last one out stops the server.
+
+A holder that dies lets go by dying, since the lock belongs to its open file; then the warden finds nobody and stops the
+server. The lock is never inherited by programs that are started (close-on-exec); a forked child shares it and lets go
+when it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from config.embedded import server
+from config.embedded.cluster import ensure_cluster
+from config.folders import DataFolder, StartError, unwritable
+
+SECONDS_TO_WAIT = 180.0
+_pause = threading.Event()
+
+
+class Hold:
+    """This process's part in keeping the server up. ``release`` may be called twice."""
+
+    def __init__(self, folder: DataFolder, descriptor: int) -> None:
+        self.folder, self._descriptor, self._pid = folder, descriptor, os.getpid()
+
+    def ensure_running(self) -> bool:
+        """Start the server again if it has died; tell whether that was so."""
+        if server.is_ready(self.folder):
+            return False
+        _start(self.folder)
+        return True
+
+    def release(self) -> None:
+        """Leave. The last one out stops the server before this returns."""
+        if self._descriptor < 0:
+            return
+        descriptor, self._descriptor = self._descriptor, -1
+        # A fork shares the lock with its parent: only the process that took it may turn it into another kind.
+        if self._pid == os.getpid():
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                server.stop(self.folder)
+        os.close(descriptor)
+
+
+def hold_engine(folder: DataFolder) -> Hold:
+    """Join the users of the embedded server, starting it (and making its files) if it is down.
+
+    Raises StartError, with one clear line, when this machine does not let it start.
+    """
+    folder.make()
+    try:
+        descriptor = os.open(_lock_path(folder), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise unwritable(folder.run, error) from None
+    try:
+        _lock(descriptor, fcntl.LOCK_SH)
+        if not server.is_ready(folder):
+            _start(folder)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return Hold(folder, descriptor)
+
+
+def _lock_path(folder: DataFolder) -> Path:
+    return folder.run / "lock"
+
+
+def _start(folder: DataFolder) -> None:
+    """Start the server; several processes at once get one."""
+    with _start_lock(folder):
+        if server.is_ready(folder):
+            return
+        try:
+            if server.server_pid(folder) is None:
+                ensure_cluster(folder)
+            server.start(folder, _lock_path(folder))
+        except OSError as error:
+            raise unwritable(folder.path, error) from None
+
+
+@contextlib.contextmanager
+def _start_lock(folder: DataFolder) -> Iterator[None]:
+    descriptor = os.open(folder.run / "start-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _lock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, kind: int) -> None:
+    """Take a lock, waiting for one that is just starting or stopping the server."""
+    end = time.monotonic() + SECONDS_TO_WAIT
+    while True:
+        try:
+            fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > end:
+                raise StartError(
+                    "engine_busy",
+                    "Another process has been starting or stopping the database for three minutes.",
+                    hint="Look into postgres.log of the run folder.",
+                ) from None
+            _pause.wait(0.01)
+        else:
+            return

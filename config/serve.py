@@ -1,0 +1,107 @@
+"""The processes that `make run` starts, each as one foreground program: ``python -m config.serve web|worker|beat``.
+
+Each holds the embedded engine itself and ends with its parent, also when the parent is killed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from common.errors import FleetledgerError
+from config import startup
+from config.embedded import Hold
+
+SECONDS_TO_END = 8.0
+SOCKET_VARIABLE = "WEB_SOCKET"  # the number of the listening socket that the supervisor hands down
+
+
+def end_with_parent(parent: int) -> None:
+    """End when ``parent`` ends: SIGTERM at once from the kernel, SIGKILL to the whole group some seconds later.
+
+    Raises SystemExit when it is gone already.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    if os.getppid() != parent:
+        sys.exit(1)
+    threading.Thread(target=_kill_group_when_orphaned, args=(parent,), daemon=True, name="parent-watch").start()
+
+
+def _kill_group_when_orphaned(parent: int) -> None:
+    pause = threading.Event()
+    while os.getppid() == parent:
+        pause.wait(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)
+    pause.wait(SECONDS_TO_END)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def web() -> None:
+    """Serve pages with gunicorn on the socket of the supervisor."""
+    from gunicorn.app.wsgiapp import WSGIApplication
+
+    configuration = Path(__file__).with_name("gunicorn.py")
+    address = f"fd://{os.environ[SOCKET_VARIABLE]}" if SOCKET_VARIABLE in os.environ else "127.0.0.1:8000"
+    sys.argv = ["gunicorn", "--config", str(configuration), "--bind", address, "--preload", "config.wsgi"]
+    WSGIApplication("%(prog)s [OPTIONS] [APP_MODULE]").run()
+
+
+def worker() -> None:
+    """Run periodic jobs as beat's messages come."""
+    from django.conf import settings
+
+    from config.broker import sweep
+    from config.celery import app
+
+    hold = startup.begin()  # kept until the end
+    if not settings.ENVIRONMENT.is_set("CELERY_BROKER_URL"):
+        sweep(settings.FOLDER.broker)
+    sys.argv = ["celery", "worker"]  # what process lists show
+    options = ["--concurrency=2", "--loglevel=WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    try:
+        app.worker_main(["--quiet", "worker", *options])
+    finally:
+        release(hold)
+
+
+def beat() -> None:
+    """Send a message for every job that is due."""
+    from config.celery import app
+
+    hold = startup.begin()
+    try:
+        app.Beat(loglevel="WARNING", pidfile=None, quiet=True).run()
+    finally:
+        release(hold)
+
+
+def release(hold: Hold | None) -> None:
+    """Let go of the embedded engine."""
+    if hold is not None:
+        hold.release()
+
+
+PROGRAMS: Mapping[str, Callable[[], None]] = {"web": web, "worker": worker, "beat": beat}
+
+
+def main(arguments: list[str]) -> int:
+    """Run one program until it is told to end: NAME PARENT-PID."""
+    name, parent = arguments
+    end_with_parent(int(parent))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    try:
+        PROGRAMS[name]()
+    except FleetledgerError as error:
+        sys.stderr.write(f"{error.message} {error.hint} [{error.code}]\n")
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,31 @@
+"""Keeping what is worth its space: months of samples are made ahead and dropped whole."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+
+from common.partitions import drop_months, make_months
+from fleet.models import SourcePull
+from fleet.queries.samples import newest_hour
+
+TABLE = "fleet_samplehour"
+AHEAD = timedelta(days=40)
+
+
+def retain(*, now: datetime) -> dict[str, int]:
+    """Make the months ahead of ``now``.
+
+    Drop samples and pulls older than the retention, counted from the newest sample.
+
+    Whole months are dropped: what is asked for is kept, and up to a month more.
+    """
+    newest = newest_hour()
+    make_months(TABLE, [now, now + AHEAD])
+    if newest is None:
+        return {"partitions_dropped": 0, "pulls_dropped": 0}
+    oldest = newest - timedelta(days=settings.SAMPLE_DAYS)
+    dropped = drop_months(TABLE, before=oldest)
+    pulls, _ = SourcePull.objects.filter(at__lt=oldest, until__lt=oldest).delete()
+    return {"partitions_dropped": dropped, "pulls_dropped": pulls}

@@ -1,0 +1,130 @@
+"""What instances there are and were: running at a time, their states, attributes and starts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, F, Max, Q, QuerySet
+
+from common.periods import BEGINNING
+from fleet.domain.inventory import RUNS, ProviderState, StateRun
+from fleet.models import Account, GpuPlacement, Instance, InstanceState, InstanceVersion
+
+
+@dataclass(frozen=True)
+class InstanceAt:
+    """An instance as it was at a time. ``account`` is None for a host that no account knows."""
+
+    id: int
+    external_id: str
+    account: str | None
+    host: str
+    state: str
+    started_at: datetime | None  # newest of launch, last start and resume up to then; None: not known
+    attributes: Mapping[str, Any]
+
+
+def instances_at(at: datetime) -> list[InstanceAt]:
+    """Give every instance that was there at ``at``, in any state, in the order of account and id.
+
+    An instance of an account is there once the first of its runs has begun (terminated ones too); a host that no
+    account knows is there while a GPU stands in it.
+    """
+    states = {row.instance_id: row for row in _open_at(InstanceState.objects.all(), at)}
+    standing = set(
+        _open_at(GpuPlacement.objects.filter(instance__account=None), at).values_list("instance_id", flat=True)
+    )
+    attributes = versions(at)
+    starts = started_at(at)
+    found = []
+    rows = Instance.objects.order_by(F("account__name").asc(nulls_first=True), "external_id", "pk")
+    named: Iterable[tuple[int, str, str | None, str]] = rows.values_list("pk", "external_id", "account__name", "host")
+    for pk, external_id, account, host in named:
+        state = states[pk].state if pk in states else None
+        if account is None:
+            state = ProviderState.RUNNING if pk in standing else None
+        if state is not None:
+            found.append(
+                InstanceAt(pk, external_id, account, host, state, starts.get(pk), attributes.get(pk, {"host": host}))
+            )
+    return found
+
+
+def running_instances(at: datetime) -> list[InstanceAt]:
+    """Give the instances that were running (or stopping) at ``at``."""
+    return [one for one in instances_at(at) if one.state in RUNS]
+
+
+def states_between(instance_ids: Collection[int], since: datetime, until: datetime) -> dict[int, list[StateRun]]:
+    """Give the runs of states that touch [since, until), whole, in order of time, by instance."""
+    rows = InstanceState.objects.filter(instance_id__in=instance_ids, start__lt=until).filter(
+        Q(end=None) | Q(end__gt=since)
+    )
+    runs: defaultdict[int, list[StateRun]] = defaultdict(list)
+    for pk, start, end, state in rows.order_by("start").values_list("instance_id", "start", "end", "state"):
+        runs[pk].append(StateRun(start, end, ProviderState(state)))
+    return dict(runs)
+
+
+def versions(at: datetime, instance_ids: Collection[int] | None = None) -> dict[int, Mapping[str, Any]]:
+    """Give the attributes in force at ``at`` by instance."""
+    rows = InstanceVersion.objects.filter(valid_from__lte=at)
+    if instance_ids is not None:
+        rows = rows.filter(instance_id__in=instance_ids)
+    newest = rows.order_by("instance_id", "-valid_from").distinct("instance_id")
+    return dict(newest.values_list("instance_id", "attributes"))
+
+
+def started_at(at: datetime) -> dict[int, datetime]:
+    """Give the newest start up to ``at`` of each instance: launch, last start as told, start of a run of `running`."""
+    ran = InstanceState.objects.filter(state=ProviderState.RUNNING, start__lte=at, start__gt=BEGINNING)
+    starts: dict[int, datetime] = dict(ran.values_list("instance_id").annotate(newest=Max("start")))
+    for pk, launched, started in Instance.objects.values_list("pk", "launched_at", "last_started_at"):
+        told = [moment for moment in (starts.get(pk), launched, started) if moment is not None and moment <= at]
+        if told:
+            starts[pk] = max(told)
+    return starts
+
+
+def contested_hosts(at: datetime) -> set[str]:
+    """Give the hosts that two or more running instances claim at ``at``: what telemetry says of them has no owner."""
+    running = _open_at(InstanceState.objects.filter(state__in=RUNS), at).exclude(instance__host="")
+    claims = running.values("instance__host").annotate(count=Count("instance_id", distinct=True)).filter(count__gt=1)
+    return set(claims.values_list("instance__host", flat=True))
+
+
+def unread_accounts() -> list[tuple[str, str]]:
+    """Give name and kind of the accounts whose instances nobody lists yet (doctor: not_supported_yet)."""
+    rows = Account.objects.filter(removed_at=None).exclude(kind__in=settings.INSTANCE_PROVIDERS).order_by("name")
+    return list(rows.values_list("name", "kind"))
+
+
+def read_accounts() -> list[tuple[int, str]]:
+    """Give row id and name of the accounts whose instances are listed, for the periodic sync."""
+    rows = Account.objects.filter(removed_at=None, kind__in=settings.INSTANCE_PROVIDERS).order_by("name")
+    return list(rows.values_list("pk", "name"))
+
+
+def _open_at(rows: QuerySet[Any], at: datetime) -> QuerySet[Any]:
+    """Narrow half-open runs to those that hold ``at``."""
+    return rows.filter(start__lte=at).filter(Q(end=None) | Q(end__gt=at))
+
+
+def account_names(*, undeclared_only: bool = False) -> list[str]:
+    """Give the names of all accounts, or of those that no file has declared."""
+    rows = Account.objects.filter(removed_at=None)
+    return list((rows.filter(declared=None) if undeclared_only else rows).values_list("name", flat=True))
+
+
+def has_instance(reference: str) -> bool:
+    """Whether ``id`` or ``account/id`` is an instance that was ever seen."""
+    account, _, external_id = reference.partition("/")
+    named = Q(external_id=reference) | (
+        Q(external_id=external_id, account__name=account) if external_id else Q(pk=None)
+    )
+    return Instance.objects.filter(named).exists()

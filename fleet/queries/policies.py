@@ -1,0 +1,85 @@
+"""Which policy an instance has, which idle rule holds, and what is exempt, at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q
+
+from fleet.domain.policies import PolicyFacts, choose, selector
+from fleet.models import Exemption, IdleRuleVersion, Policy
+from people.queries import team_ids_by_name, team_lineages
+
+IDLE_DEFAULTS: Mapping[str, Any] = {
+    "threshold_pct": 5, "window": "1h", "empty_window": "30m", "min_coverage_pct": 80, "warm_up": "30m",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Exempt:
+    """Why policies leave an instance alone. ``by``: who approved or wants it, or the policy that excludes it."""
+
+    by: str
+    reason: str
+    until: datetime | None
+
+
+@dataclass(frozen=True)
+class PolicyOf:
+    """An instance's policy: None when none selects it. ``idle``: the rule to judge by, keys as declared."""
+
+    policy: str | None
+    version: int | None
+    spec: Mapping[str, Any]
+    idle: Mapping[str, Any]
+    exempt: Exempt | None
+
+
+class PolicyBook:
+    """All policies and exemptions at a time, read once."""
+
+    def __init__(self, at: datetime) -> None:
+        rows = list(Policy.objects.order_by("position"))
+        self._policies = {row.name: row for row in rows}
+        self._selectors = [selector(row.name, row.spec) for row in rows]
+        self._organization = idle_rule(at)
+        live = Exemption.objects.filter(Q(until=None) | Q(until__gt=at)).order_by("pk")
+        self._exemptions: dict[str, Exemption] = {}
+        for row in live:
+            self._exemptions.setdefault(row.instance_ref, row)
+        lineages = team_lineages(list(team_ids_by_name().values()))
+        self._teams = {pk: frozenset(name.casefold() for name in names) for pk, names in lineages.items()}
+
+    def policy_of(
+        self, external_id: str, account: str | None, team_id: int | None, attributes: Mapping[str, Any]
+    ) -> PolicyOf:
+        """Give the first policy in file order that takes the instance, and what exempts it."""
+        facts = PolicyFacts(
+            teams=self._teams.get(team_id, frozenset()) if team_id is not None else frozenset(),
+            profile=str(attributes.get("profile") or ""),
+            tags=attributes.get("tags") or {},
+            account=account or "",
+            purchase_option=str(attributes.get("purchase_option") or ""),
+        )
+        choice = choose(self._selectors, facts)
+        exempt = self._exempt(external_id, account)
+        if choice.policy is None:
+            if exempt is None and choice.excluded_by is not None:
+                exempt = Exempt(choice.excluded_by, f"excluded by {choice.because}", None)
+            return PolicyOf(None, None, {}, self._organization, exempt)
+        row = self._policies[choice.policy]
+        return PolicyOf(row.name, row.version, row.spec, {**self._organization, **(row.spec.get("idle") or {})}, exempt)
+
+    def _exempt(self, external_id: str, account: str | None) -> Exempt | None:
+        """Give the exemption that names the instance, alone or with its account."""
+        row = self._exemptions.get(f"{account}/{external_id}") or self._exemptions.get(external_id)
+        return Exempt(row.approver or row.owner or "exemption", row.reason, row.until) if row else None
+
+
+def idle_rule(at: datetime) -> Mapping[str, Any]:
+    """Give the organisation's idle rule in force at ``at``; the defaults while none was declared."""
+    row = IdleRuleVersion.objects.filter(valid_from__lte=at).order_by("-valid_from").first()
+    return {**IDLE_DEFAULTS, **row.spec} if row else IDLE_DEFAULTS

@@ -1,0 +1,1 @@
+"""Prometheus and what speaks its API (VictoriaMetrics, Thanos, Mimir, managed services)."""

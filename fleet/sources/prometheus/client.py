@@ -1,0 +1,158 @@
+"""The HTTP API through prometheus-api-client's session.
+
+Whole body, own timeouts, bounded size, errors with a remedy.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+import requests
+from prometheus_api_client import PrometheusConnect
+from urllib3.util.retry import Retry
+
+from fleet.sources.prometheus import failures
+from fleet.sources.prometheus.access import Access
+
+CONNECT_SECONDS, READ_SECONDS, SERVER_TIMEOUT = 3.05, 30.0, "25s"
+MAX_BODY_BYTES = 128 * 2**20
+MAX_ATTEMPTS = 3
+MAX_WAIT_SECONDS = 30.0
+_CHUNK = 2**18
+
+
+@dataclass(frozen=True)
+class Body:
+    """A successful answer: ``data`` is the `data` member, ``warnings`` say that it is not whole."""
+
+    data: Any
+    warnings: list[str] = field(default_factory=list)
+    infos: list[str] = field(default_factory=list)
+    is_partial: bool = False
+
+
+def _pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+class PrometheusClient:
+    """Asks one source. Safe to use from two threads."""
+
+    def __init__(
+        self,
+        url: str,
+        access: Access | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        pause: Callable[[float], None] = _pause,
+        read_seconds: float = READ_SECONDS,
+        max_body_bytes: int = MAX_BODY_BYTES,
+    ) -> None:
+        self.url = url.rstrip("/")
+        access = access or Access()
+        session = requests.Session()
+        session.trust_env = False  # no proxies or .netrc from the environment of the worker
+        session.verify, session.cert = access.verify, access.cert
+        session.auth = access.basic
+        session.headers.update({"User-Agent": "fleetledger", **access.headers, **(headers or {})})
+        if urlsplit(self.url).hostname in ("127.0.0.1", "localhost", "::1"):
+            session.headers["Accept-Encoding"] = "identity"  # compressing for loopback costs more than it saves
+        # The library mounts the session's adapter; retries are ours, because its own lose the body of the last answer.
+        self._connect = PrometheusConnect(url=self.url, session=session, retry=Retry(total=0, read=False), timeout=None)
+        self._session: requests.Session = self._connect._session
+        self._pause = pause
+        self._read_seconds = read_seconds
+        self._max_body_bytes = max_body_bytes
+        self._is_post_refused = False
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._session.close()
+
+    def query(self, promql: str, at: float) -> Body:
+        """Evaluate at one instant."""
+        return self._ask("query", {"query": promql, "time": _stamp(at), "timeout": SERVER_TIMEOUT})
+
+    def query_range(self, promql: str, first: float, last: float, step: int) -> Body:
+        """Evaluate at first, first + step, ... last."""
+        times = {"start": _stamp(first), "end": _stamp(last), "step": str(step)}
+        return self._ask("query_range", {"query": promql, "timeout": SERVER_TIMEOUT, "nocache": "1", **times})
+
+    def metric_names(self, first: float, last: float) -> set[str]:
+        """Give the metric names that the source has in a time range."""
+        window = {"start": _stamp(first), "end": _stamp(last)}
+        body = self._ask("label/__name__/values", window, is_get=True)
+        return set(body.data or ())
+
+    def _ask(self, path: str, parameters: dict[str, str], *, is_get: bool = False) -> Body:
+        """Ask, again after a transient failure; the waits are bounded."""
+        attempt = 1
+        while True:
+            try:
+                return self._ask_once(path, parameters, is_get=is_get)
+            except failures.Transient as failure:
+                if attempt == MAX_ATTEMPTS:
+                    raise failure.error from None
+                self._pause(min(failure.wait_seconds or 2.0 ** (attempt - 1), MAX_WAIT_SECONDS))
+                attempt += 1
+
+    def _ask_once(self, path: str, parameters: dict[str, str], *, is_get: bool) -> Body:
+        by_get = is_get or self._is_post_refused
+        started = monotonic()
+        try:
+            with self._session.request(
+                "GET" if by_get else "POST",
+                f"{self.url}/api/v1/{path}",
+                params=parameters if by_get else None,
+                data=None if by_get else parameters,
+                timeout=(CONNECT_SECONDS, self._read_seconds),
+                allow_redirects=False,
+                stream=True,
+            ) as answer:
+                if answer.status_code in (405, 501) and not by_get:
+                    self._is_post_refused = True
+                    return self._ask_once(path, parameters, is_get=True)
+                content = self._read(answer, started)
+        except requests.RequestException as error:
+            raise failures.of_connection(error, self.url) from error
+        return _parse(answer, content, self.url)
+
+    def _read(self, answer: requests.Response, started: float) -> bytes:
+        """Read the body with a bound on its size and its time: an endless one must not fill the memory."""
+        parts: list[bytes] = []
+        size = 0
+        for part in answer.iter_content(_CHUNK):
+            size += len(part)
+            if size > self._max_body_bytes:
+                raise failures.too_big(self.url, self._max_body_bytes)
+            if monotonic() - started > 2 * self._read_seconds:
+                raise failures.timed_out(self.url)
+            parts.append(part)
+        return b"".join(parts)
+
+
+def _stamp(at: float) -> str:
+    return f"{at:.3f}".rstrip("0").rstrip(".")
+
+
+def _parse(answer: requests.Response, content: bytes, url: str) -> Body:
+    try:
+        document = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        document = None
+    if not isinstance(document, dict) or "status" not in document:
+        raise failures.of_status(answer, content, None, url)
+    if answer.status_code != 200 or document["status"] != "success":
+        raise failures.of_status(answer, content, document, url)
+    return Body(
+        document.get("data"),
+        [str(text) for text in document.get("warnings") or ()],
+        [str(text) for text in document.get("infos") or ()],
+        bool(document.get("isPartial")),
+    )

@@ -1,0 +1,26 @@
+"""The first sign-in of a database that has none."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.db import transaction
+
+from people.actions.audit import SYSTEM, record
+from people.models import RoleGrant, User
+from people.models.user import Role
+
+
+@transaction.atomic
+def make_first_login(*, now: datetime, email: str, password: str) -> bool:
+    """Make an admin who signs in with ``password``, unless somebody can sign in already; tell whether it was made."""
+    can_sign_in = User.objects.exclude(password="").exclude(password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    if can_sign_in.filter(is_active=True).exists():
+        return False
+    user, _ = User.objects.get_or_create(email=email, defaults={"name": "Administrator"})
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    RoleGrant.objects.get_or_create(user=user, role=Role.ADMIN, team=None)
+    record(now=now, by=SYSTEM, action="first_login", subject_kind="user", subject=email)
+    return True

@@ -1,0 +1,56 @@
+"""Declare the organisation and the sections that are kept for later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from common.declared import Change, Spec, Verb, differing, settle_leftovers
+from people.models import KeptSection, Organization
+
+PLAIN = ("name", "currency", "time_zone")
+
+
+def declare_organization(spec: Spec) -> list[Change]:
+    """Bring the one organisation to ``spec`` (its idle rule is kept by `fleet`)."""
+    row = Organization.objects.select_for_update().filter(pk=1).first() or Organization(pk=1)
+    wanted = {key: value for key, value in spec.items() if key != "idle"}
+    fields = differing(_current(row), wanted)
+    first = row.declared is None
+    if not first and not fields:
+        return [Change(Verb.UNCHANGED, "organization", row.name)]
+    for key in PLAIN:
+        setattr(row, key, wanted[key])
+    row.working_hours = wanted.get("working_hours") or {}
+    row.holidays = wanted.get("holidays") or []
+    row.hours_per_month = Decimal(wanted["hours_per_month"])
+    row.declared = wanted
+    row.save()
+    return [Change(Verb.CREATED if first else Verb.CHANGED, "organization", row.name, () if first else fields)]
+
+
+def _current(row: Organization) -> dict[str, Any]:
+    """Give the organisation's form as it is now."""
+    hours = Decimal(row.hours_per_month)
+    written = Decimal((row.declared or {}).get("hours_per_month", "0"))
+    return {
+        **{key: getattr(row, key) for key in PLAIN},
+        "working_hours": row.working_hours or None,
+        "holidays": row.holidays or None,
+        "hours_per_month": row.declared["hours_per_month"] if row.declared and written == hours else f"{hours:f}",
+    }
+
+
+def declare_kept_sections(sections: Mapping[str, Any], *, prune: bool) -> list[Change]:
+    """Keep reserved sections as they are written."""
+    rows = {row.name: row for row in KeptSection.objects.all()}
+    changes = []
+    for name, content in sections.items():
+        row = rows.get(name)
+        verb = Verb.CREATED if row is None else Verb.UNCHANGED if row.content == content else Verb.CHANGED
+        if verb is not Verb.UNCHANGED:
+            KeptSection.objects.update_or_create(name=name, defaults={"content": content, "declared": {}})
+        changes.append(Change(verb, "section", name, ("content",) if verb is Verb.CHANGED else ()))
+    left = settle_leftovers("section", rows, sections, prune=prune, remove=lambda row: row.delete())
+    return [*changes, *left]
