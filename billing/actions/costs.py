@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
+from billing.actions.basis import follow_changes
 from billing.actions.cost_rows import write_gpu_costs, write_instance_costs
 from billing.actions.price_book import load_suggested
 from billing.actions.team_days import mark_days, refresh_team_days
@@ -40,6 +41,7 @@ class PriceResult:
 def price_hours(*, now: datetime, progress: Callable[[int], None] = lambda done: None) -> PriceResult:
     """Price every instance-hour that was metered or repriced since the last pass; ``progress`` is told hours done."""
     load_suggested()
+    follow_changes()
     hours = written = 0
     while True:
         chunk = _price_chunk()

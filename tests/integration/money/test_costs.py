@@ -92,9 +92,6 @@ def test_a_disk_without_a_price_is_unpriced_and_one_in_the_price_list_is_not(wor
         provider="on-prem", sku="gp3", unit="gb_month", price=Decimal("0.5"), currency="USD",
         valid_from=utc("2025-06-01T01:30"), source="contract",
     )  # fmt: skip
-    from fleet.actions.remetered import mark_remetered
-
-    mark_remetered(since=utc("2025-06-01T00:00"))
     world.settle("2025-06-01T03:00")
     rows = InstanceHourCost.objects.order_by("hour").values_list("amount", flat=True)
     assert list(rows) == [None, Decimal("0.25"), Decimal("0.5")]
