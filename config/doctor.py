@@ -9,7 +9,7 @@ from typing import Any
 
 from alerts.queries import channel_checks
 from common.periods import iso
-from fleet.queries.inventory import account_checks
+from fleet.queries.inventory import read_accounts, unread_accounts
 from fleet.queries.runs import latest_runs
 from fleet.queries.source_checks import check_source
 from fleet.queries.sources import all_sources
@@ -36,7 +36,7 @@ class Check:
 
 def examine(*, now: datetime) -> list[Check]:
     """Look at sources, accounts, channels, the clock and our own jobs. Reads the outside, writes nothing."""
-    return [*_sources(now), *_rows("account", account_checks(now)), *_rows("channel", channel_checks(now)), *_own(now)]
+    return [*_sources(now), *_accounts(), *_rows("channel", channel_checks(now)), *_own(now)]
 
 
 def _rows(kind: str, rows: Any) -> Iterator[Check]:
@@ -53,6 +53,16 @@ def _sources(now: datetime) -> Iterator[Check]:
         )  # fmt: skip
     for source in sources:
         yield from _rows("source", check_source(source, now=now))
+
+
+def _accounts() -> Iterator[Check]:
+    for _, name in read_accounts():
+        yield Check("account", name, True, "ok", "Its instances are read.")
+    for name, kind in unread_accounts():
+        yield Check(
+            "account", name, False, "not_supported_yet", f"Accounts of kind {kind} are kept, but not read yet.",
+            "List its machines under an account of kind static until then.",
+        )  # fmt: skip
 
 
 def _own(now: datetime) -> Iterator[Check]:

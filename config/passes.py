@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
-
-from django.utils.translation import gettext_noop
+from datetime import datetime, timedelta
 
 from alerts.actions.alerts import raise_alerts, resolve_alerts
 from alerts.actions.deliver import deliver as deliver_messages
@@ -20,16 +18,18 @@ from billing.actions.instance_prices import record_observed
 from billing.queries.prices import Prices
 from common.effects import Effects
 from common.periods import floor_mark, iso
-from fleet.actions.collect import PullResult, collect_source
+from fleet.actions.collect import PullResult, backfill_source, collect_source
 from fleet.actions.inventory import refresh_teams, sync_account
 from fleet.actions.judge import judge_fleet
 from fleet.actions.meter import meter as meter_hours
 from fleet.actions.placements import join_hosts
 from fleet.actions.retain import retain as retain_samples
-from fleet.queries.inventory import synced_accounts
-from fleet.queries.sources import metric_sources
+from fleet.queries.inventory import read_accounts
+from fleet.queries.sources import is_read_whole, is_unread, metric_sources
 
-COLLECT_FAILED = gettext_noop("The source can't be read.")
+
+FIRST_LOOK = timedelta(hours=3)
+"""How far back a source is read when it is seen for the first time: windows are full and a page has something to say."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Pass:
 def sync_instances(one: Pass) -> int:
     """Read every account's inventory; give the number of instances seen."""
     observed = []
-    for account_id in synced_accounts():
+    for account_id, _ in read_accounts():
         observed += sync_account(account_id, now=one.now)
     record_observed(observed, now=one.now)
     join_hosts(now=one.now)
@@ -60,17 +60,20 @@ def sync_instances(one: Pass) -> int:
 def collect(one: Pass) -> int:
     """Pull every metric source that is not complete up to ``now``; give the number of samples written."""
     written = 0
-    for source in metric_sources():
-        if not one.is_live and source.collected_until and source.collected_until >= one.mark:
-            continue  # back-filled beyond this pass: nothing new can have arrived for it
-        result = collect_source(source.pk, now=one.mark)
+    for source_id in metric_sources():
+        if not one.is_live and is_read_whole(source_id, one.mark):
+            continue  # back-filled beyond this pass: nothing of it can be new
+        if one.is_live and is_unread(source_id):
+            backfill_source(source_id, since=one.mark - FIRST_LOOK, until=one.mark, now=one.mark)
+        result = collect_source(source_id, now=one.mark, scripted_at=None if one.is_live else one.now)
         written += result.samples
-        _tell_source(source.name, result, now=one.now)
+        _tell_source(result, now=one.now)
     return written
 
 
-def _tell_source(name: str, result: PullResult, *, now: datetime) -> None:
-    """A source that fails is told once, and again when it is back."""
+def _tell_source(result: PullResult, *, now: datetime) -> None:
+    """Tell once that a source fails, and again when it is back."""
+    name = result.source
     if result.error is None:
         resolve_alerts(rule="source", subject_kind="source", subjects=[name], now=now)
         return
@@ -98,7 +101,7 @@ def meter(one: Pass) -> int:
     """Meter GPU-hours and their provisional cost; give the number of rows written."""
     hours = meter_hours(now=one.mark)
     price_hours(now=one.mark)
-    return hours.written
+    return hours.rows_written
 
 
 def deliver(one: Pass) -> int:
