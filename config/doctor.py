@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from fleet.queries.source_checks import check_source
+
 from alerts.queries import channel_checks
 from common.periods import iso
 from fleet.queries.inventory import read_accounts, unread_accounts
 from fleet.queries.runs import latest_runs
-from fleet.queries.source_checks import check_source
 from fleet.queries.sources import all_sources
 from people.queries import installation, is_replaying
 
@@ -59,10 +60,9 @@ def _accounts() -> Iterator[Check]:
     for _, name in read_accounts():
         yield Check("account", name, True, "ok", "Its instances are read.")
     for name, kind in unread_accounts():
-        yield Check(
-            "account", name, False, "not_supported_yet", f"Accounts of kind {kind} are kept, but not read yet.",
-            "List its machines under an account of kind static until then.",
-        )  # fmt: skip
+        message = f"Accounts of kind {kind} are kept, but not read yet."
+        hint = "List its machines under an account of kind static until then."
+        yield Check("account", name, False, "not_supported_yet", message, hint)
 
 
 def _own(now: datetime) -> Iterator[Check]:
@@ -74,9 +74,12 @@ def _own(now: datetime) -> Iterator[Check]:
     yield Check("clock", "installation", True, "live", "The database follows the real clock.")
     for run in latest_runs():
         if run.error_code:
-            yield Check("job", run.name, False, run.error_code, f"{run.failures} failures in a row: {run.error_message}",
-                        "See the worker's log; the job tries again by itself.")  # fmt: skip
+            message = f"{run.failures} failures in a row: {run.error_message}"
+            hint = "See the worker's log; the job tries again by itself."
+            yield Check("job", run.name, False, run.error_code, message, hint)
         elif run.name in {"collect", "judge"} and run.ok_at and now - run.ok_at > LATE:
-            yield Check("job", run.name, False, "late", f"Last complete pass {iso(run.ok_at)}.", "Is the worker running? make run starts it.")  # fmt: skip
+            hint = "Is the worker running? make run starts it."
+            yield Check("job", run.name, False, "late", f"Last complete pass {iso(run.ok_at)}.", hint)
         else:
-            yield Check("job", run.name, True, "ok", f"Last complete pass {iso(run.ok_at)}." if run.ok_at else "Running now.")
+            message = f"Last complete pass {iso(run.ok_at)}." if run.ok_at else "Running now."
+            yield Check("job", run.name, True, "ok", message)

@@ -1,18 +1,22 @@
 """One pass of the world: what every periodic job does, in the order of a tick.
 
-Each job is level-triggered: it reads the state of the world, moves it on, can run twice or be lost without harm. The same
-functions serve beat, `tick` and `replay`; only ``now``, the effects and what drives them differ.
+Each job is level-triggered: it reads the state of the world, moves it on, can run twice or be lost without harm. The
+same functions serve beat, `tick` and `replay`; only ``now``, the effects and what drives them differ.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from fleet.actions.judge import judge_fleet
+
 from alerts.actions.alerts import raise_alerts, resolve_alerts
 from alerts.actions.deliver import deliver as deliver_messages
 from alerts.domain.occurrence import Occurrence
+from alerts.domain.pace import STILL, running
 from billing.actions.costs import price_hours
 from billing.actions.instance_prices import record_observed
 from billing.queries.prices import Prices
@@ -20,16 +24,14 @@ from common.effects import Effects
 from common.periods import floor_mark, iso
 from fleet.actions.collect import PullResult, backfill_source, collect_source
 from fleet.actions.inventory import refresh_teams, sync_account
-from fleet.actions.judge import judge_fleet
 from fleet.actions.meter import meter as meter_hours
 from fleet.actions.placements import join_hosts
 from fleet.actions.retain import retain as retain_samples
 from fleet.queries.inventory import read_accounts
 from fleet.queries.sources import is_read_whole, is_unread, metric_sources
 
-
 FIRST_LOOK = timedelta(hours=3)
-"""How far back a source is read when it is seen for the first time: windows are full and a page has something to say."""
+"""How far back a source is read at first sight: windows are full, and the page has something to say."""
 
 
 @dataclass(frozen=True)
@@ -77,19 +79,22 @@ def _tell_source(result: PullResult, *, now: datetime) -> None:
     if result.error is None:
         resolve_alerts(rule="source", subject_kind="source", subjects=[name], now=now)
         return
+    facts = {
+        "source": name,
+        "code": result.error.code,
+        "message": result.error.message,
+        "hint": result.error.hint,
+        "since": iso(now),
+        "link": "/",
+    }
     raise_alerts(
         [
             Occurrence(
-                rule="source", kind="source", subject_kind="source", subject=name, account="", team_id=None, owner="",
-                episode=iso(now),
-                facts={
-                    "source": name, "code": result.error.code, "message": result.error.message, "hint": result.error.hint,
-                    "since": iso(now), "link": "/",
-                },
+                "source", "source", "source", name, account="", team_id=None, owner="", episode=iso(now), facts=facts
             )
         ],
         now=now,
-    )  # fmt: skip
+    )
 
 
 def judge(one: Pass) -> int:
@@ -106,7 +111,9 @@ def meter(one: Pass) -> int:
 
 def deliver(one: Pass) -> int:
     """Send what is due; give the number of messages sent or simulated."""
-    return deliver_messages(now=one.now, effects=one.effects).messages
+    # A live pass keeps a channel's own rhythm (Slack: one message a second) within its eight seconds.
+    pace = running(time.monotonic, time.sleep) if one.is_live else STILL  # noqa: TID251
+    return deliver_messages(now=one.now, effects=one.effects, pace=pace).messages
 
 
 def retain(one: Pass) -> int:

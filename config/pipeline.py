@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -41,13 +41,11 @@ class Tally:
 
     def as_json(self) -> dict[str, Any]:
         """Give the document of doors.md."""
-        return {
-            "passes": self.passes, "jobs": self.jobs, "effects": self.effects, "calls": self.calls, "messages": self.messages,
-        }  # fmt: skip
+        return asdict(self)
 
 
 def run_job(name: str) -> dict[str, Any]:
-    """Run one periodic job by the real clock (beat's door). Sleeps under replay; a run already going on is left alone."""
+    """Run one periodic job by the real clock (beat's door). Sleeps under replay; a run that goes on is left alone."""
     if is_replaying():
         return {"skipped": "clock is replay"}
     with advisory_lock(f"job {name}") as held:
@@ -135,7 +133,9 @@ def _check(since: datetime, until: datetime, step: timedelta) -> None:
     if not timedelta(seconds=30) <= step <= LONGEST_STEP:
         raise BadInput("bad_step", "--step must be between 30s and 10m.", hint="Leave it out for 5m.")
     if floor_mark(since) != since:
-        raise BadInput("bad_mark", f"--since {iso(since)} is not on the 5-minute grid.", hint="Take a multiple of 5 minutes.")
+        raise BadInput(
+            "bad_mark", f"--since {iso(since)} is not on the 5-minute grid.", hint="Take a multiple of 5 minutes."
+        )
 
 
 def _times(since: datetime, until: datetime, step: timedelta) -> Iterator[datetime]:

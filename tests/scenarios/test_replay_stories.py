@@ -33,11 +33,15 @@ def by_instance(rows: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def outage(prometheus: PrometheusStarter, tmp_path: Path) -> str:
     """One GPU works until 08:55, then 0 %; the exporter is silent from 11:05 to 11:40. Applied, told by webhook."""
-    value = steps(("2025-06-03 08:00", 60), ("2025-06-03 09:00", 0), ("2025-06-03 11:05", None), ("2025-06-03 11:45", 0))
+    value = steps(
+        ("2025-06-03 08:00", 60), ("2025-06-03 09:00", 0), ("2025-06-03 11:05", None), ("2025-06-03 11:45", 0)
+    )
     history = History().add(UTIL, labels(310, "node-k"), value, "2025-06-03 08:00", "2025-06-03 12:30")
     url = prometheus.backfilled(history.text())
     machines = instances({"id": "i-gap", "host": "node-k", "price_per_hour": "3.06", "tags": {"team": "vision"}})
-    apply(tmp_path, fleet(url, machines, policies=[NOTIFY], channels=[HOOK], routes=[{"match": {}, "channels": ["hook"]}]))
+    apply(
+        tmp_path, fleet(url, machines, policies=[NOTIFY], channels=[HOOK], routes=[{"match": {}, "channels": ["hook"]}])
+    )
     return url
 
 
@@ -46,16 +50,19 @@ def test_silence_is_neither_recovery_nor_a_second_alert(outage: str) -> None:
     assert (done["passes"], done["effects"], done["calls"]) == (55, "simulated", 0)
 
     alerts = [alert for alert in door("alerts") if alert["kind"] == "idle"]
-    assert [(a["subject"]["id"], a["subject"]["account"], a["state"], a["opened_at"], a["reopened"], a["notices"]) for a in alerts] == [
-        ("i-gap", "acct", "open", "2025-06-03T09:55:00Z", 0, 1)
-    ]
+    assert [
+        (a["subject"]["id"], a["subject"]["account"], a["state"], a["opened_at"], a["reopened"], a["notices"])
+        for a in alerts
+    ] == [("i-gap", "acct", "open", "2025-06-03T09:55:00Z", 0, 1)]
     told = [row for row in door("deliveries") if row["alerts"] == [alerts[0]["id"]]]
-    assert [(row["channel"], row["state"], row["delivered_at"]) for row in told] == [("hook", "simulated", "2025-06-03T09:55:00Z")]
+    assert [(row["channel"], row["state"], row["delivered_at"]) for row in told] == [
+        ("hook", "simulated", "2025-06-03T09:55:00Z")
+    ]
 
     in_the_gap = by_instance(door("judge", "--at", "2025-06-03T11:30:00Z"))["i-gap"]
     assert (in_the_gap["state"], in_the_gap["minutes"]) == ("unknown", None)
     after = by_instance(door("judge", "--at", "2025-06-03T12:30:00Z"))["i-gap"]
-    # since is kept over the gap, as the finding stayed open; minutes count what was covered: 08:55-11:00 and 11:40-12:30
+    # since is kept over the gap, as the finding stayed open; covered: 08:55-11:00 and 11:40-12:30
     assert (after["state"], after["since"], after["minutes"]) == ("held", "2025-06-03T08:55:00Z", 175)
     assert after["idle_cost"] == "8.92"  # 175 / 60 x 3.06 = 8.925, half to even
 

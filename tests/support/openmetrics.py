@@ -23,7 +23,7 @@ class History:
     def add(
         self, metric: str, labels: dict[str, str], value: Value, since: str, until: str, *, every: int = 300
     ) -> History:
-        """Add points of one series from ``since`` to ``until`` inclusive, ``every`` seconds; a None value leaves it out."""
+        """Add points of one series from ``since`` to ``until`` inclusive; a None value leaves the point out."""
         moment, end = at(since), at(until)
         inner = ",".join(f'{name}="{text}"' for name, text in labels.items())
         lines = self.families.setdefault(metric, [])

@@ -34,7 +34,9 @@ class Command(DoorCommand):
         """One line per check, the remedy below."""
         lines = []
         for row in answer:
-            lines.append(f"{'ok  ' if row['ok'] else 'FAIL'} {row['check']} {row['subject']}: {row['message']} [{row['code']}]")
+            lines.append(
+                f"{'ok  ' if row['ok'] else 'FAIL'} {row['check']} {row['subject']}: {row['message']} [{row['code']}]"
+            )
             if row["hint"] and not row["ok"]:
                 lines.append(f"     {row['hint']}")
         return "\n".join(lines)
