@@ -139,7 +139,7 @@ def _send(channel: Channel, words: Rendered, to: str, ids: Ids, at: datetime) ->
     except ChannelError as error:
         return error
     except Exception as error:  # noqa: BLE001 - a defect of ours; its text could hold an address or a secret
-        log.error("channel_defect", error=type(error).__name__)  # noqa: TRY400 - so no traceback either
+        log.error("channel_defect", error=type(error).__name__)
         return ChannelError("defect", unknown=True, about="message")
 
 
