@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def web() -> None:
 
 def worker() -> None:
     """Run periodic jobs as beat's messages come."""
+    from celery.exceptions import SecurityWarning
     from django.conf import settings
 
     from config.broker import sweep
@@ -62,7 +64,8 @@ def worker() -> None:
     hold = startup.begin()  # kept until the end
     if not settings.ENVIRONMENT.is_set("CELERY_BROKER_URL"):
         sweep(settings.FOLDER.broker)
-    sys.argv = ["celery", "worker"]  # what process lists show
+    # Root is what the person at the terminal chose, and messages are JSON: nothing in them is run.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     options = ["--concurrency=2", "--loglevel=WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     try:
         app.worker_main(["--quiet", "worker", *options])
@@ -98,8 +101,7 @@ def main(arguments: list[str]) -> int:
     try:
         PROGRAMS[name]()
     except FleetledgerError as error:
-        sys.stderr.write(f"{error.message} {error.hint} [{error.code}]\n")
-        return error.exit_code
+        return startup.report(error)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The first sign-in of a database that has none."""
+"""Passwords: the first sign-in of a database that has none, and a new one for somebody who has lost theirs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from datetime import datetime
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db import transaction
 
+from common.errors import BadInput
 from people.actions.audit import SYSTEM, record
 from people.models import RoleGrant, User
 from people.models.user import Role
@@ -24,3 +25,14 @@ def make_first_login(*, now: datetime, email: str, password: str) -> bool:
     RoleGrant.objects.get_or_create(user=user, role=Role.ADMIN, team=None)
     record(now=now, by=SYSTEM, action="first_login", subject_kind="user", subject=email)
     return True
+
+
+@transaction.atomic
+def set_password(*, now: datetime, email: str, password: str, by: str) -> None:
+    """Give a person a new password; sessions made with the old one end. Raises BadInput (unknown_person)."""
+    user = User.objects.select_for_update().filter(email__iexact=email).first()
+    if user is None:
+        raise BadInput("unknown_person", f"Nobody has the address {email!r}.", hint="Look for it under people.")
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    record(now=now, by=by, action="set_password", subject_kind="user", subject=user.email)
