@@ -23,8 +23,9 @@ from billing.queries.prices import Prices
 from common.effects import Effects
 from common.periods import floor_mark, iso
 from fleet.actions.collect import PullResult, backfill_source, collect_source
-from fleet.actions.inventory import refresh_teams, sync_account
+from fleet.actions.inventory import sync_account
 from fleet.actions.meter import meter as meter_hours
+from fleet.actions.ownership import refresh_teams
 from fleet.actions.placements import join_hosts
 from fleet.actions.retain import retain as retain_samples
 from fleet.queries.inventory import read_accounts

@@ -90,4 +90,6 @@ def test_a_replay_in_two_halves_says_the_same_as_in_one(outage: str) -> None:
     row = spend["rows"][0]
     assert (row["key"], row["total"]) == ({"team": "vision"}, "12.24")
     # 08:00-08:55 worked (the first point stands for nothing), silent 11:00-11:40, the rest idle since 08:55
-    assert row["gpu_hours"] == {"working": "0.92", "low": "0.00", "held": "2.42", "empty": "0.00", "unknown": "0.67"}
+    assert row["gpu_hours"] == {
+        "working": "0.916667", "low": "0.00", "held": "2.416667", "empty": "0.00", "unknown": "0.666667",
+    }  # fmt: skip
