@@ -60,7 +60,10 @@ def reason_sentence(reason: str, facts: Facts | None = None) -> str:
 
 def _idle_sentence(facts: Facts) -> str:
     parts = [
-        _("Idle since %(since)s (%(length)s): peak %(peak)s of %(gpus)s over %(window)s, coverage %(coverage)s, %(memory)s.")
+        _(
+            "Idle since %(since)s (%(length)s): peak %(peak)s of %(gpus)s over %(window)s, coverage %(coverage)s,"
+            " %(memory)s."
+        )
         % {
             "since": time_text(facts.get("since"), facts.get("at")),
             "length": length_text(facts.get("minutes")),
@@ -169,8 +172,8 @@ def _hang(name: str, facts: Facts) -> tuple[str, str]:
         "limit": _number(facts.get("power_limit_watts")),
     }
     sentence = _(
-        "Since %(since)s (%(length)s) its GPUs show full utilisation while nothing is computed and at most %(power)s W of"
-        " %(limit)s W flow. It is never stopped for this: look at its logs first."
+        "Since %(since)s (%(length)s) its GPUs show full utilisation while nothing is computed and at most %(power)s W"
+        " of %(limit)s W flow. It is never stopped for this: look at its logs first."
     )
     return _("%(name)s may hang") % {"name": name}, " ".join([sentence % words, money_sentence(facts)])
 
@@ -194,7 +197,9 @@ def _low(name: str, facts: Facts) -> tuple[str, str]:
         "hours": _number(facts.get("gpu_hours")),
         "days": facts.get("days") or 7,
     }
-    sentence = _("Mean utilisation of %(mean)s over %(hours)s GPU-hours in %(days)s days; 95 %% of the time below %(p95)s.")
+    sentence = _(
+        "Mean utilisation of %(mean)s over %(hours)s GPU-hours in %(days)s days; 95 %% of the time below %(p95)s."
+    )
     return _("%(name)s uses little of its GPUs") % {"name": name}, sentence % words
 
 
@@ -205,8 +210,9 @@ def _partly(name: str, facts: Facts) -> tuple[str, str]:
     return _("%(name)s leaves GPUs unused") % {"name": name}, sentence
 
 
-def _unassigned(name: str, facts: Facts) -> tuple[str, str]:
-    return _("%(name)s has no team") % {"name": name}, _("No ownership rule gives it to a team; its cost is unassigned.")
+def _unassigned(name: str, _facts: Facts) -> tuple[str, str]:
+    sentence = _("No ownership rule gives it to a team; its cost is unassigned.")
+    return _("%(name)s has no team") % {"name": name}, sentence
 
 
 def _unknown_host(name: str, facts: Facts) -> tuple[str, str]:
@@ -218,7 +224,7 @@ def _unknown_host(name: str, facts: Facts) -> tuple[str, str]:
     return _("%(name)s does not fit the inventory") % {"name": name}, why.get(str(facts.get("why")), "")
 
 
-def _any(name: str, facts: Facts) -> tuple[str, str]:
+def _any(name: str, _facts: Facts) -> tuple[str, str]:
     return _("%(name)s needs a look") % {"name": name}, ""
 
 
@@ -252,5 +258,3 @@ def _lines(facts: Facts) -> list[tuple[str, str]]:
         (_("Owner"), facts.get("owner")),
     ]
     return [(label, str(value)) for label, value in shown if value]
-
-

@@ -30,7 +30,7 @@ class Synced:
     closed: int = 0
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def sync_findings(
     kind: FindingKind,
     found: Sequence[Found],
@@ -38,18 +38,20 @@ def sync_findings(
     now: datetime,
     subjects_seen: Collection[Subject] | None = None,
     why_closed: Mapping[Subject, str] | None = None,
+    is_open: Sequence[Finding] | None = None,
 ) -> Synced:
     """Make the open findings of ``kind`` those that hold now, and raise and resolve their alerts.
 
     ``subjects_seen`` (None: all): the subjects, as (kind, row id), that were looked at; a finding about another one
     stays as it is, for no data closes nothing. ``why_closed`` gives a word for the end (default: over). What comes back
-    within 30 minutes of closing goes on as the old finding, unless it ended with a restart or a stop.
+    within 30 minutes of closing goes on as the old finding, unless it ended with a restart or a stop. ``is_open``: the
+    open findings of the kind, where the caller has read them.
     """
     holding = {one.key: one for one in found}
     closed: list[Finding] = []
     changed: list[Finding] = []
     still_open: set[Subject] = set()
-    for row in Finding.objects.filter(kind=kind, closed_at=None).select_related("instance__account"):
+    for row in open_findings(kind) if is_open is None else is_open:
         key = (row.subject_kind, row.subject_id)
         one = holding.get(key)
         if one is not None and not _is_newer_episode(one, row):
@@ -59,12 +61,23 @@ def sync_findings(
         elif one is not None or subjects_seen is None or key in subjects_seen:
             row.closed_at, row.closed_because = now, _why(key, one, why_closed)
             closed.append(row)
-    Finding.objects.bulk_update(changed, ["since", "evidence", "team"], batch_size=1000)
-    Finding.objects.bulk_update(closed, ["closed_at", "closed_because"], batch_size=1000)
+    _update(changed, "since", "evidence", "team")
+    _update(closed, "closed_at", "closed_because")
     _resolve(kind, closed, now=now)
     new = [one for key, one in holding.items() if key not in still_open]
     _open(kind, new, now=now)
     return Synced(len(new), len(closed))
+
+
+def open_findings(kind: FindingKind | None = None) -> list[Finding]:
+    """Read the open findings, of one kind or of all, with their accounts."""
+    rows = Finding.objects.filter(closed_at=None).select_related("instance__account")
+    return list(rows if kind is None else rows.filter(kind=kind))
+
+
+def _update(rows: Sequence[Finding], *fields: str) -> None:
+    if rows:
+        Finding.objects.bulk_update(rows, list(fields), batch_size=1000)
 
 
 def _is_newer_episode(one: Found, row: Finding) -> bool:
@@ -98,9 +111,7 @@ def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime) -> None:
             _take_over(row, one)
             again.append(row)
             del wanted[one.key]
-    Finding.objects.bulk_update(
-        again, ["closed_at", "closed_because", "reopened", "since", "evidence", "team"], batch_size=1000
-    )
+    _update(again, "closed_at", "closed_because", "reopened", "since", "evidence", "team")
     Finding.objects.bulk_create([_row(one, now) for one in wanted.values()], batch_size=1000)
     episodes = {(row.subject_kind, row.subject_id): row.episode for row in again}
     raise_alerts([_occurrence(one, episodes.get(one.key, one.since)) for one in new], now=now)

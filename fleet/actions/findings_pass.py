@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 from common.money import plain
-from fleet.actions.findings import OFFSETS, Subject, Synced, sync_findings
+from fleet.actions.findings import OFFSETS, Subject, Synced, open_findings, sync_findings
 from fleet.domain.findings import Found
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.ports import HourlyPrice, PriceLookup
@@ -30,27 +31,36 @@ def sync_all(scene: Scene, prices: PriceLookup) -> Synced:
     subjects = candidates(scene, slot_of(scene))
     low = list(low_utilization(scene, subjects))
     hangs = list(suspected_hang(scene))
-    seen, seen_gpus = _seen(scene), _seen_gpus(scene)
-    looked_at = {*subjects, *_gone(scene, FindingKind.LOW_UTILIZATION)}
-    partly, lost = list(findings_now.partly_used(scene)), list(findings_now.gpu_lost(scene))
+    open_rows = _open_rows()
+    over = _over(scene, open_rows)
+    seen, seen_gpus = _seen(scene) | over, _seen_gpus(scene) | over
+    found: dict[FindingKind, tuple[Sequence[Found], set[Subject] | None]] = {
+        FindingKind.IDLE: (_priced(scene, _idle(scene, open_rows.get(FindingKind.IDLE, [])), known), None),
+        FindingKind.SUSPECTED_HANG: (_priced(scene, hangs, known), seen),
+        FindingKind.PARTLY_USED: (list(findings_now.partly_used(scene)), seen),
+        FindingKind.GPU_LOST: (list(findings_now.gpu_lost(scene)), seen_gpus),
+        FindingKind.UNASSIGNED: (list(findings_now.unassigned(scene)), None),
+        FindingKind.UNKNOWN_HOST: (list(findings_now.unknown_host(scene)), None),
+        FindingKind.TARGET_DOWN: (findings_now.target_down(now), None),
+        FindingKind.LOW_UTILIZATION: (low, {*subjects, *over}),
+    }
     done = [
-        sync_findings(FindingKind.IDLE, _priced(scene, _idle(scene), known), now=now, why_closed=why),
-        sync_findings(FindingKind.SUSPECTED_HANG, _priced(scene, hangs, known), now=now, subjects_seen=seen),
-        sync_findings(FindingKind.PARTLY_USED, partly, now=now, subjects_seen=seen),
-        sync_findings(FindingKind.GPU_LOST, lost, now=now, subjects_seen=seen_gpus),
-        sync_findings(FindingKind.UNASSIGNED, list(findings_now.unassigned(scene)), now=now),
-        sync_findings(FindingKind.UNKNOWN_HOST, list(findings_now.unknown_host(scene)), now=now),
-        sync_findings(FindingKind.TARGET_DOWN, findings_now.target_down(now), now=now),
-        sync_findings(FindingKind.LOW_UTILIZATION, low, now=now, subjects_seen=looked_at),
+        sync_findings(kind, ones, now=now, subjects_seen=known_of, why_closed=why, is_open=open_rows.get(kind, []))
+        for kind, (ones, known_of) in found.items()
     ]
     return Synced(sum(one.opened for one in done), sum(one.closed for one in done))
 
 
-def _idle(scene: Scene) -> list[Found]:
+def _open_rows() -> dict[str, list[Finding]]:
+    rows: defaultdict[str, list[Finding]] = defaultdict(list)
+    for row in open_findings():
+        rows[row.kind].append(row)
+    return dict(rows)
+
+
+def _idle(scene: Scene, open_rows: Sequence[Finding]) -> list[Found]:
     """The idle findings that hold: those of units that are idle, and open ones that nothing has ended."""
-    opened = {
-        (row.subject_kind, row.subject_id): row for row in Finding.objects.filter(kind=FindingKind.IDLE, closed_at=None)
-    }
+    opened = {(row.subject_kind, row.subject_id): row for row in open_rows}
     minutes, offsets = _minutes(scene, {key: row.evidence for key, row in opened.items()})
     found: list[Found] = []
     for one in findings_now.idle(scene, minutes):
@@ -147,18 +157,18 @@ def _reasons(scene: Scene) -> dict[Subject, str]:
 
 
 def _seen(scene: Scene) -> set[Subject]:
-    """The units whose newest samples tell something, those that stopped, and those that are there no more."""
+    """The units whose newest samples tell something, and those that stopped."""
     seen: set[Subject] = set()
     for key, unit in _units(scene).items():
         if unit.verdict.state.value != "unknown":
             seen.add(key)
-    return seen | _gone(scene, FindingKind.SUSPECTED_HANG) | _gone(scene, FindingKind.PARTLY_USED)
+    return seen
 
 
 def _seen_gpus(scene: Scene) -> set[Subject]:
-    """The devices that report again, stand in stopped or restarted machines, or are placed nowhere."""
+    """The devices that report again, or stand in stopped or restarted machines."""
     fleet, fold = scene.fleet, scene.judged.fold
-    seen = _gone(scene, FindingKind.GPU_LOST)
+    seen: set[Subject] = set()
     for machine in fleet.machines.values():
         for row in machine.placed:
             is_back = fleet.mark - fold["seen_at"][row] <= 2 * fold["interval"][row] + 60
@@ -168,8 +178,7 @@ def _seen_gpus(scene: Scene) -> set[Subject]:
     return seen
 
 
-def _gone(scene: Scene, kind: FindingKind) -> set[Subject]:
+def _over(scene: Scene, open_rows: Mapping[str, Sequence[Finding]]) -> set[Subject]:
     """Subjects of open findings that are there no more: ended jobs, instances and devices that left."""
     there: set[Subject] = set(_units(scene)) | {("gpu", gpu.id) for gpu in scene.fleet.gpus}
-    rows = Finding.objects.filter(kind=kind, closed_at=None).values_list("subject_kind", "subject_id")
-    return {key for key in rows if key not in there}
+    return {(row.subject_kind, row.subject_id) for rows in open_rows.values() for row in rows} - there

@@ -47,9 +47,7 @@ class Restart:
 
 
 @transaction.atomic
-def update_idle_runs(
-    *, until: datetime, gpu_ids: Collection[int] | None = None, since: datetime | None = None
-) -> int:
+def update_idle_runs(*, until: datetime, gpu_ids: Collection[int] | None = None, since: datetime | None = None) -> int:
     """Fold the organisation's rule up to ``until`` and write the runs; give how many changed.
 
     Without ``since`` each GPU goes on from where its clock stands. With it (samples changed after it) the GPUs of
@@ -122,9 +120,7 @@ def _again(fleet: FleetAt, rows: Rows, restart: Restart, rule: IdleRule) -> list
     return _by_time(rows, np.maximum(begins, fleet.first_marks(rows) - STEP_SECONDS))
 
 
-def _follow(
-    fleet: FleetAt, restart: Restart, clocks: Clocks, late: list[int], on_piece: Watch
-) -> Iterable[RunBook]:
+def _follow(fleet: FleetAt, restart: Restart, clocks: Clocks, late: list[int], on_piece: Watch) -> Iterable[RunBook]:
     """Fold some GPUs through every version of the rule since the restart; ``late`` gets those left out.
 
     ``on_piece`` is shown the pieces under the rule of now.

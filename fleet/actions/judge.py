@@ -143,4 +143,3 @@ def _write(scene: Scene) -> int:
         return More(unit.confidence or "", unit_evidence(judged, unit))
 
     return write_verdicts(said, more, at=fleet.at)
-

@@ -38,7 +38,7 @@ class More:
     evidence: Mapping[str, Any]
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def write_verdicts(said: Mapping[Key, Said], more: Any, *, at: datetime) -> int:
     """Close the rows of what changed or is there no more, and begin new ones at ``at``; give how many began.
 
@@ -49,7 +49,8 @@ def write_verdicts(said: Mapping[Key, Said], more: Any, *, at: datetime) -> int:
     over = [(pk, start) for key, (pk, start, _) in current.items() if key not in same]
     _close(over, at)
     new = [key for key in said if key not in same]
-    copy_rows("fleet_verdict", COLUMNS, (_row(key, said[key], more(key), at) for key in new))
+    if new:
+        copy_rows("fleet_verdict", COLUMNS, (_row(key, said[key], more(key), at) for key in new))
     return len(new)
 
 

@@ -40,9 +40,7 @@ def suspected_hang(scene: Scene) -> Iterator[Found]:
             yield instance_found(FindingKind.SUSPECTED_HANG, machine, *found)
 
 
-def _look(
-    scene: Scene, rows: Sequence[int], began: float | None
-) -> tuple[Any, dict[str, Any]] | None:
+def _look(scene: Scene, rows: Sequence[int], began: float | None) -> tuple[Any, dict[str, Any]] | None:
     """Since and evidence of a hang over these GPUs; None when there is none."""
     works = [row for row in rows if STATES[scene.judged.state[row]] is State.WORKING]
     suspects = [row for row in works if scene.judged.spinning[row]]

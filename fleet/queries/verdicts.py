@@ -133,9 +133,7 @@ class _Desk:
             "findings": [self._finding(one) for one in self.found.get(machine.id, [])],
         }
 
-    def _facts(
-        self, machine: Machine, unit: Unit, minutes: float | None, price: HourlyPrice | None
-    ) -> dict[str, Any]:
+    def _facts(self, machine: Machine, unit: Unit, minutes: float | None, price: HourlyPrice | None) -> dict[str, Any]:
         """What the sentence is made of."""
         verdict = unit.verdict
         cost = _cost(verdict.state, minutes, price)
@@ -220,5 +218,3 @@ def _exempt(machine: Machine) -> dict[str, Any] | None:
     if exempt is None:
         return None
     return {"by": exempt.by, "reason": exempt.reason, "until": iso(exempt.until) if exempt.until else None}
-
-

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -26,8 +27,9 @@ class Command(DoorCommand):
 
     def text(self, answer: Any) -> str:
         """One line for each instance."""
-        rows = [
-            f"{row['state']:<8} {row['account'] or '-'}/{row['instance']}  {row['team'] or 'Unassigned'}  {row['sentence']}"
-            for row in answer
-        ]
-        return "\n".join(rows) or "No instance is known yet."
+        return "\n".join(_line(row) for row in answer) or "No instance is known yet."
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    name = f"{row['account'] or '-'}/{row['instance']}"
+    return f"{row['state']:<8} {name}  {row['team'] or 'Unassigned'}  {row['sentence']}"
