@@ -16,10 +16,11 @@ from django.db import transaction
 from common.periods import floor_hour, odd_midnights
 from fleet.actions.hour_marks import mark_stretches, marks_left, take_lock, take_marks
 from fleet.actions.hour_rows import write_hours
-from fleet.domain.gpu_hours import HourRows, Machine, meter_machine
+from fleet.domain.gpu_hours import GPU_HOURS_KEPT, HourRows, Machine, meter_machine
 from fleet.domain.metering import Coverage, cover, reaches_back, sample_states
 from fleet.models import MeteredSpan
 from fleet.queries.disks import disks_of
+from fleet.queries.gpu_hours import hours_of_lost_samples
 from fleet.queries.meter_facts import SeenGpus, load_idle, load_machines, milliseconds
 from fleet.queries.meter_owners import load_owners
 from fleet.queries.presence import Presence, presence
@@ -28,7 +29,6 @@ from people.queries import organization_zone
 
 HOUR = timedelta(hours=1)
 WINDOW = timedelta(hours=24)
-KEEP = timedelta(days=762)  # 25 months: no hour before that is metered
 CHUNK = 40_000  # GPU-hours in one transaction, about
 LONGEST_INTERVAL = timedelta(minutes=30)  # of a scrape: how far a sample may reach back over the end of an hour
 
@@ -75,7 +75,7 @@ def plan(*, now: datetime) -> datetime:
         marks: list[tuple[int, datetime, datetime]] = []
         spans: list[MeteredSpan] = []
         for instance, (start, until) in _extents(as_of).items():
-            start = max(start, now - KEEP)
+            start = max(start, now - GPU_HOURS_KEPT)
             span = known.get(instance)
             if until <= start:
                 continue
@@ -131,6 +131,12 @@ def _meter_hours(
     taken: Mapping[int, Sequence[datetime]], as_of: datetime
 ) -> tuple[int, int, set[tuple[int, datetime]]]:
     """Meter these hours of instances; (rows written, rows removed, hours before them that their samples reach into)."""
+    lost = hours_of_lost_samples([(instance, hour) for instance, hours in taken.items() for hour in hours])
+    if lost:
+        kept = {instance: [hour for hour in hours if (instance, hour) not in lost] for instance, hours in taken.items()}
+        taken = {instance: hours for instance, hours in kept.items() if hours}
+        if not taken:
+            return 0, 0, set()
     since = min(min(hours) for hours in taken.values())
     until = min(max(max(hours) for hours in taken.values()) + HOUR, as_of)
     found = presence(list(taken), until=as_of)
