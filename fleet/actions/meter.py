@@ -166,7 +166,8 @@ def _reached(
     machines: Sequence[Machine], taken: Mapping[int, Sequence[datetime]], coverage: Coverage
 ) -> set[tuple[int, datetime]]:
     """Give the (instance, hour) before the taken ones into which their samples reach: slow or uneven scrapes."""
-    flags = {hour: reaches_back(coverage, milliseconds(hour)) for hours in taken.values() for hour in hours}
+    every = {hour for hours in taken.values() for hour in hours}
+    flags = {hour: reaches_back(coverage, milliseconds(hour)) for hour in every}
     if not any(own.any() for own in flags.values()):
         return set()
     found: set[tuple[int, datetime]] = set()
