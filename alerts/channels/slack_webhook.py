@@ -55,7 +55,7 @@ def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
     ]
     footer = _text(_footer(message, ids))
     parts.append({"type": "context", "block_id": f"fleetledger:{ids.message}", "elements": [footer]})
-    text = " ".join(part for part in (mrkdwn(message.title), mrkdwn(message.sentence)) if part)
+    text = ": ".join(part for part in (mrkdwn(message.title), mrkdwn(message.sentence)) if part)
     return {"text": text, "unfurl_links": False, "unfurl_media": False, "blocks": parts}
 
 
