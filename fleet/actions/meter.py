@@ -156,7 +156,7 @@ def _meter_hours(
             owner_of=owners.owner_of,
             rows=rows,
         )
-    coverage = _load_coverage(gpus, since, until) if rows.pieces else None
+    coverage = _load_coverage(gpus, since, until, as_of) if rows.pieces else None
     keys = [(instance, milliseconds(hour)) for instance, hours in taken.items() for hour in hours]
     written, removed = write_hours(keys, rows, rows.measured(coverage))
     return written, removed, _reached(machines, taken, coverage) if coverage else set()
@@ -183,12 +183,10 @@ def _within(runs: Sequence[Presence], since: datetime, until: datetime) -> list[
     return [run for run in runs if run.start < until and run.end > since]
 
 
-def _load_coverage(gpus: SeenGpus, since: datetime, until: datetime) -> Coverage:
-    """Lay out the samples of the window, and those after it that may reach back into it."""
-    start = floor_hour(since)
-    block = load_block(
-        gpus.ids.tolist(), start, floor_hour(until - timedelta(microseconds=1)) + HOUR + LONGEST_INTERVAL
-    )
-    idle = load_idle(gpus.ids, block.marks)
-    states = sample_states(block, gpus.facts, is_idle=idle)
+def _load_coverage(gpus: SeenGpus, since: datetime, until: datetime, as_of: datetime) -> Coverage:
+    """Lay out the samples of the window, and those after it, up to ``as_of``, that may reach back into it."""
+    start, end = floor_hour(since), floor_hour(until - timedelta(microseconds=1)) + HOUR
+    block = load_block(gpus.ids.tolist(), start, max(end, min(end + LONGEST_INTERVAL, as_of)))
+    block.points[:, block.marks > as_of.timestamp()] = 0
+    states = sample_states(block, gpus.facts, is_idle=load_idle(gpus.ids, block.marks))
     return cover(block, states)
