@@ -63,7 +63,15 @@ def main() -> None:
         setup = seconds(["make", "setup", f"PYTHON={sys.executable}"], clone, place / "unused")
         first, _ = start_and_stop(place / "var", place / "log")
         later, end = start_and_stop(place / "var", place / "log")
-        bare = seconds([sys.executable, "-c", "import django, config.settings; django.setup()"], ROOT, place / "var")
+        bare = seconds(
+            [
+                sys.executable,
+                "-c",
+                "import os, django; os.environ['DJANGO_SETTINGS_MODULE'] = 'config.settings'; django.setup()",
+            ],
+            ROOT,
+            place / "var",
+        )
         command = seconds([sys.executable, "manage.py", "showmigrations"], ROOT, place / "var")
     nothing = None if setup is None else setup + first
     for what, figure, most in (

@@ -82,16 +82,14 @@ class PartitionByMonth(Operation):
         """Leave the models as they are: Django need not know."""
 
     def database_forwards(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state:
-        ProjectState
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
         """Convert; the names of the indexes stay."""
         schema_editor.execute(FUNCTIONS, params=None)
         schema_editor.execute(CONVERT.format(table=self.table, column=self.column), params=None)
 
     def database_backwards(
-        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state:
-        ProjectState
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState
     ) -> None:
         """Do nothing: a partitioned table is dropped like any other."""
 

@@ -12,8 +12,9 @@ ON_DEMAND = "on_demand"
 
 @dataclass(frozen=True)
 class Listed:
-    """A price as declared or listed; empty text and None match anything. ``unit``: instance_hour, gpu_hour,
-    gb_month.
+    """A price as declared or listed; empty text and None match anything.
+
+    ``unit``: instance_hour, gpu_hour, gb_month.
     """
 
     unit: str
@@ -96,7 +97,7 @@ def _plain(text: str) -> str:
 
 
 def specificity(listed: Listed, subject: Subject) -> tuple[int, ...]:
-    """Give what a price is ranked by: declared over listed, then SKU, region, option, count, model, provider; newest last."""
+    """Give what a price is ranked by: declared over listed, then SKU, region, option, count, model, provider."""
     return (
         int(not listed.is_suggested),
         int(bool(listed.sku and subject.sku)),

@@ -128,7 +128,9 @@ def meter_machine(
         end = min(hour + HOUR_MS, until)
         runs = [run for run in machine.runs if run.start < end and run.end > hour]
         if runs:
-            _Hour(machine, hour, end, runs, midnights, changes, owner_of, rows).add()
+            _Hour(
+                machine, hour, end, runs=runs, midnights=midnights, changes=changes, owner_of=owner_of, rows=rows
+            ).add()
 
 
 class _Hour:
@@ -139,6 +141,7 @@ class _Hour:
         machine: Machine,
         start: int,
         end: int,
+        *,
         runs: Sequence[Run],
         midnights: Sequence[int],
         changes: Sequence[int],

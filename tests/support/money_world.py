@@ -78,7 +78,7 @@ class World:
         return row
 
     def sample(
-        self, gpu: Gpu, since: str, until: str, activity: float, memory_mib: float = 40_000, minutes: float = 5
+        self, gpu: Gpu, since: str, until: str, activity: float, *, memory_mib: float = 40_000, minutes: float = 5
     ) -> None:
         """Fill (since, until] with samples of one activity."""
         mark, last = utc(since) + FIVE_MINUTES, utc(until)

@@ -51,6 +51,7 @@ def test_a_relative_data_folder_counts_from_the_checkout(tmp_path: Path) -> None
         ("METRICS_TOKEN", "0123456789abcdef"),
         ("FLEETLEDGER_URL", "https://fleet.example.com:8443/"),
         ("FLEETLEDGER_ACT", "off"),
+        ("FLEETLEDGER_SAMPLE_DAYS", "400"),
     ],
 )
 def test_good_values_from_variable_and_from_file(name: str, value: str, tmp_path: Path) -> None:
@@ -82,6 +83,8 @@ def test_good_values_from_variable_and_from_file(name: str, value: str, tmp_path
         ("FLEETLEDGER_ACT", "yes", "E010"),
         ("ALLOWED_HOSTS", "https://fleet.example.com", "E011"),
         ("ALLOWED_HOSTS", "fleet.example.com:8000", "E011"),
+        ("FLEETLEDGER_SAMPLE_DAYS", "7", "E014"),
+        ("FLEETLEDGER_SAMPLE_DAYS", "a week", "E014"),
         ("SLACK_BOT_TOKEN", "xoxb", "E012"),
         ("METRICS_TOKEN", "two words and more", "E012"),
     ],
@@ -130,6 +133,6 @@ def test_the_page_of_settings_names_every_setting_and_every_id() -> None:
     page = (BASE_FOLDER / "docs/reference/settings.md").read_text(encoding="utf-8")
     source = Path(environment.__file__).read_text(encoding="utf-8")
     missing = [name for name in NAMES if f"`{name}" not in page]
-    missing += [f"E{number:03}" for number in range(1, 14) if f"fleetledger.E{number:03}" not in page]
+    missing += [f"E{number:03}" for number in range(1, 15) if f"fleetledger.E{number:03}" not in page]
     assert missing == []
-    assert all(f"fleetledger.E{number:03}" in source for number in range(1, 14))
+    assert all(f"fleetledger.E{number:03}" in source for number in range(1, 15))
