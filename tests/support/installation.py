@@ -34,6 +34,7 @@ class Installation:
 
     def __init__(self, path: Path) -> None:
         self.folder = DataFolder(path)
+        self.said = ""  # what its first start printed
 
     def environment(self, **more: str) -> dict[str, str]:
         """Give the environment of its processes: nothing of ours but the data folder."""
