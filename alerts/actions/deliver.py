@@ -131,7 +131,7 @@ def _begin(one: _Round, row: ChannelRow) -> None:
     message = claim.delivery.message
     alerts = list(message.alerts.select_related("team").order_by("pk"))
     ids = Ids(str(message.key), tuple(alert.pk for alert in alerts), given_time=one.pace.given_time)
-    words = render_message(message, alerts, now=at)
+    words = render_message(message, alerts, to=claim.delivery.to, now=at)
     one.busy[one.pool.submit(_send, channel, words, claim.delivery.to, ids, at)] = (row, claim)
 
 
