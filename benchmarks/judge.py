@@ -12,6 +12,7 @@ import resource
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import django
@@ -133,16 +134,16 @@ def measure(gpus: int) -> float:
     ids = make_fleet(gpus)
     now = START + timedelta(hours=8)
     store(ids, START, now)
-    first, result = timed(lambda: judge_fleet(now=now, prices=Prices()))
+    first, result = timed(partial(judge_fleet, now=now, prices=Prices()))
     spent: list[float] = []
     results: list[JudgeResult] = []
     for _ in range(PASSES):
         store(ids, now, now + STEP)
         now += STEP
-        seconds, answer = timed(lambda now=now: judge_fleet(now=now, prices=Prices()))
+        seconds, answer = timed(partial(judge_fleet, now=now, prices=Prices()))
         spent.append(seconds)
         results.append(answer)
-    bare, _ = timed(lambda: load_block(ids.tolist(), now - timedelta(minutes=85), now))
+    bare, _ = timed(partial(load_block, ids.tolist(), now - timedelta(minutes=85), now))
     steady = sorted(spent)[len(spent) // 2]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(

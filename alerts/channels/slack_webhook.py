@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from alerts.channels.posting import declared, post, reach_of
+from alerts.channels.posting import declared, post
 from alerts.domain.escape import link_target, mrkdwn, slack_plain
 from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
 from common.errors import BadInput
@@ -38,7 +38,7 @@ class SlackWebhookChannel:
         except BadInput as error:
             raise ChannelError(error.code) from None
         body = json.dumps(blocks(message, ids), ensure_ascii=False).encode()
-        return post(url, body, headers={}, ids=ids, now=now, reach=reach_of(self.spec))
+        return post(url, body, spec=self.spec, headers={}, ids=ids, now=now)
 
 
 def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:

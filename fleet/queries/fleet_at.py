@@ -122,11 +122,11 @@ class FleetAt:
 
     @cached_property
     def _all_facts(self) -> GpuFacts:
-        """Facts of all GPUs; ``started_at`` is the newest start, NaN where none is known."""
+        """Facts of all GPUs; ``started_at`` is the newest start."""
         gpus = self.gpus
         newest = {pk: starts[-1] for pk, starts in self.starts.items()}
         return GpuFacts(
-            started_at=_numbers(newest.get(gpu.instance_id) for gpu in gpus),
+            started_at=_numbers(newest.get(gpu.instance_id, gpu.first_seen) for gpu in gpus),
             is_mig=np.array([bool(gpu.mig_instance) for gpu in gpus], dtype=np.bool_),
             is_amd=np.array([gpu.vendor == "amd" for gpu in gpus], dtype=np.bool_),
             memory_total_mib=_numbers(gpu.memory_total_mib for gpu in gpus),
@@ -145,7 +145,7 @@ class FleetAt:
         later_starts: list[float] = []
         started = facts.started_at.copy()
         for place in np.flatnonzero(facts.started_at > since).tolist():
-            starts = self.starts[self.gpus[int(rows[place])].instance_id]
+            starts = self.starts_of(int(rows[place]))
             known = bisect_right(starts, since)
             started[place] = starts[known - 1] if known else np.nan
             later_rows += [place] * (len(starts) - known)
@@ -156,6 +156,11 @@ class FleetAt:
             later_rows=np.array(later_rows, dtype=np.int64),
             later_starts=np.array(later_starts, dtype=np.float64),
         )
+
+    def starts_of(self, row: int) -> Sequence[float]:
+        """The starts of a GPU's machine; where its provider tells none, the first point ever seen of the GPU."""
+        gpu = self.gpus[row]
+        return self.starts.get(gpu.instance_id) or (gpu.first_seen,)
 
     def first_marks(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """The mark of the first sample of some GPUs."""
