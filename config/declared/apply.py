@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
+from alerts.actions.channels import mend_channels
 from alerts.actions.declare import declare_channels, declare_routes
 from billing.actions.declare import declare_budgets, declare_commitments, declare_mappings
 from billing.actions.declare_prices import declare_prices
@@ -47,6 +48,7 @@ def apply_file(
         check_document(document, prune=prune)
         document.refuse_if_wrong()
         changes = _declare(document, now=now, prune=prune)
+        mend_channels([channel["name"] for channel in document.values.get("channels") or ()], now=now, by=by)
         result = ApplyResult(changes, [*document.warnings, *_left(document, changes)])
         _audit(path, result, now=now, by=by)
         if dry_run:

@@ -108,7 +108,7 @@ WRONG = [
     ),
     (
         "policies:",
-        "  - {provider: aws, gpu_model: H100, price: 3, currency: USD, unit: gpu_hour, valid_to: 2025-01-02}\npolicies:",
+        "  - {gpu_model: H100, provider: aws, currency: USD, price: 3, unit: gpu_hour, valid_to: 2025-02-01}\npolicies:",
         ("overlapping_prices", 20, "prices[1]"),
     ),
     (

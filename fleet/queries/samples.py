@@ -1,0 +1,92 @@
+"""Reading samples: fixed records through COPY in binary form, straight into arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from common.periods import STEP, floor_mark
+from fleet.domain import packing
+from fleet.domain.samples import STEP_SECONDS, SampleBlock, empty_block
+
+_ROW = np.dtype(
+    [
+        ("fields", ">i2"), ("gpu_bytes", ">i4"), ("gpu", ">i8"), ("hour_bytes", ">i4"), ("hour", ">i8"),
+        ("data_bytes", ">i4"), ("data", packing.RECORD, (packing.PER_HOUR,)),
+    ]
+)  # fmt: skip
+_HEADER_BYTES, _TRAILER_BYTES = 19, 2
+
+
+def load_block(gpu_ids: Sequence[int], since: datetime, until: datetime) -> SampleBlock:
+    """Give the samples of ``gpu_ids`` (in that order) at the marks in ``(since, until]``.
+
+    What was never stored is NaN.
+    """
+    first, last = floor_mark(since) + STEP, floor_mark(until)
+    marks = np.arange(int(first.timestamp()), int(last.timestamp()) + 1, STEP_SECONDS, dtype=np.int64)
+    ids = np.asarray(gpu_ids, dtype=np.int64)
+    block = empty_block(ids, marks)
+    if not len(marks) or not len(ids):
+        return block
+    gpu, hour, data = load_hours(ids, int(packing.hour_of(marks[:1])[0]), int(packing.hour_of(marks[-1:])[0]))
+    order = np.argsort(ids, kind="stable")
+    row = order[np.searchsorted(ids, gpu, sorter=order)]
+    for start in np.unique(packing.hour_of(marks)):
+        columns = np.flatnonzero(packing.hour_of(marks) == start)
+        here = hour == start
+        part = empty_block(ids[row[here]], marks[columns])
+        packing.unpack(data[here][:, packing.slot_of(marks[columns])], marks[columns], part, np.arange(int(here.sum())))
+        _place(block, part, row[here], columns)
+    return block
+
+
+def _place(block: SampleBlock, part: SampleBlock, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> None:
+    """Copy the samples of one hour to their place."""
+    place = np.s_[rows, int(columns[0]) : int(columns[-1]) + 1]
+    for name in ("points", "interval", "first_at", "last_at", "minutes"):
+        getattr(block, name)[place] = getattr(part, name)
+    for signal in part.mean:
+        block.mean[signal][place] = part.mean[signal]
+        block.peak[signal][place] = part.peak[signal]
+
+
+def load_hours(
+    gpu_ids: NDArray[np.int64], first_hour: int, last_hour: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], packing.Records]:
+    """Give the stored rows of the hours (epoch seconds, inclusive) as (gpu [R], hour [R], records [R, 12])."""
+    statement = (
+        "COPY (SELECT gpu_id, extract(epoch FROM hour)::bigint, data FROM fleet_samplehour"
+        " WHERE hour >= to_timestamp(%s) AND hour <= to_timestamp(%s) AND gpu_id = ANY(%s::bigint[]))"
+        " TO STDOUT (FORMAT BINARY)"
+    )
+    ids = "{" + ",".join(map(str, gpu_ids.tolist())) + "}"
+    with connection.cursor() as cursor, cursor.copy(statement, [first_hour, last_hour, ids]) as copy:
+        content = b"".join(bytes(part) for part in copy)
+    body = len(content) - _HEADER_BYTES - _TRAILER_BYTES
+    if body % _ROW.itemsize:
+        raise ValueError("samples of another layout are stored; migrate them first")
+    rows = np.frombuffer(content, dtype=_ROW, count=body // _ROW.itemsize, offset=_HEADER_BYTES)
+    if len(rows) and (rows["data_bytes"] != packing.HOUR_BYTES).any():
+        raise ValueError("samples of another layout are stored; migrate them first")
+    return rows["gpu"].astype(np.int64), rows["hour"].astype(np.int64), rows["data"]
+
+
+def newest_hour() -> datetime | None:
+    """Give the start of the newest hour with samples: retention counts from here."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
+            " WHERE i.inhparent = 'fleet_samplehour'::regclass ORDER BY c.relname DESC"
+        )
+        for (month,) in cursor.fetchall():
+            cursor.execute(f'SELECT max(hour) FROM "{month}"')
+            found = cursor.fetchone()
+            if found and found[0]:
+                newest: datetime = found[0].astimezone(UTC)
+                return newest
+    return None
