@@ -8,6 +8,8 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db.models import Subquery
 
 from people.models import Installation, Organization, RoleGrant, Team, User
@@ -123,6 +125,15 @@ def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:
     return found
 
 
+def _is_address(text: str) -> bool:
+    """Say whether ``text`` is an e-mail address; owners also come as user names, roles and numbers."""
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
+
+
 def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], list[str]]:
     """Give whom a message for each (owner's address or nothing, team) is for, as addresses.
 
@@ -140,7 +151,7 @@ def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, i
     found: dict[tuple[str, int | None], list[str]] = {}
     for owner, team_id in readers:
         address = owner.strip().lower()
-        if "@" in address and address not in switched_off:
+        if _is_address(address) and address not in switched_off:
             found[owner, team_id] = [address]
             continue
         ancestry = _ancestry(team_id, teams) if team_id is not None else []

@@ -38,7 +38,7 @@ class PriceResult:
     days: int
 
 
-def price_hours(*, now: datetime, progress: Callable[[int], None] = lambda done: None) -> PriceResult:
+def price_hours(*, now: datetime, progress: Callable[[int], None] | None = None) -> PriceResult:
     """Price every instance-hour that was metered or repriced since the last pass; ``progress`` is told hours done."""
     load_suggested()
     follow_changes()
@@ -48,7 +48,8 @@ def price_hours(*, now: datetime, progress: Callable[[int], None] = lambda done:
         if chunk is None:
             break
         hours, written = hours + chunk[0], written + chunk[1]
-        progress(hours)
+        if progress is not None:
+            progress(hours)
     days = refresh_team_days()
     sync_unpriced(now=now)
     return PriceResult(hours, written, days)

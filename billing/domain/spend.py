@@ -40,7 +40,7 @@ def read_groupings(text: str) -> tuple[str, ...]:
 class SpendRow:
     """One group in one currency. ``states``, ``kinds``: money; ``times``: GPU-milliseconds; key values may be None.
 
-    ``unpriced_ms``: running time without a price, whose money is in no amount; ``unpriced_disk_hours`` likewise of disks.
+    ``unpriced_ms``: running time without a price, whose money is in no amount; ``unpriced_disk_hours`` likewise.
     """
 
     key: Mapping[str, str | None]

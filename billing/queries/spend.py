@@ -28,10 +28,10 @@ def spend(
     team_ids: Collection[int] | None = None,
     with_unassigned: bool = True,
 ) -> Spend:
-    """Give spend of the hours that begin in ``period``, grouped. ``zone`` cuts days and months (None: the organisation's).
+    """Give spend of the hours that begin in ``period``, grouped; rows sum to the totals exactly.
 
-    ``team_ids``: only these teams (None: all); ``with_unassigned``: also what has no team. Without bills the bases and cuts
-    agree: all is provisional. The rows sum to the totals exactly.
+    ``zone`` cuts days and months (None: the organisation's). ``team_ids``: only these teams (None: all);
+    ``with_unassigned``: also what has no team. Without bills the bases and cuts agree: all is provisional.
     """
     home = organization().time_zone
     name = zone.key if zone else home

@@ -86,7 +86,8 @@ def forget(gpu_ids: Collection[int]) -> None:
         kept = ~np.isin(ids, gone)
         if kept.all():
             continue
-        rows, sums = np.frombuffer(bytes(block.carry), dtype=DTYPE), np.frombuffer(bytes(block.checksum), dtype=np.int64)
+        rows = np.frombuffer(bytes(block.carry), dtype=DTYPE)
+        sums = np.frombuffer(bytes(block.checksum), dtype=np.int64)
         data = (ids[kept].tobytes(), rows[kept].tobytes(), sums[kept].tobytes())
         blocks.append((block.rule_key, block.shard, block.mark, *data))
     upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=COLUMNS[:2])
@@ -104,6 +105,6 @@ def checksum_of(piece: Piece, rule: IdleRule) -> NDArray[np.int64]:
 
 
 def has_same_start(fleet: FleetAt, rows: Rows, carry: Carry) -> NDArray[np.bool_]:
-    """Whether each carry was made with the start that is known now; where none is known, the first sample stands for it."""
+    """Whether each carry was made with the start known now; where none is, the first sample stands for it."""
     known = fleet.facts(rows, carry.mark).started_at
     return np.asarray(np.isnan(known) | (carry.rows["start"] == known))

@@ -28,7 +28,7 @@ from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.models import IdleRun
 from fleet.queries.fleet_at import FleetAt, fleet_at, moment
 from fleet.queries.folding import Piece, Rows, fold, settle
-from fleet.queries.idle_runs import RuleSpan, RunBook, gpu_runs, rule_spans
+from fleet.queries.idle_runs import RunBook, gpu_runs, rule_spans
 
 START_MOVED_SECONDS = 7 * 86_400
 """When a start becomes known late, so much of the past is read again at most."""
@@ -47,9 +47,7 @@ class Restart:
 
 
 @transaction.atomic
-def update_idle_runs(
-    *, until: datetime, gpu_ids: Collection[int] | None = None, since: datetime | None = None
-) -> int:
+def update_idle_runs(*, until: datetime, gpu_ids: Collection[int] | None = None, since: datetime | None = None) -> int:
     """Fold the organisation's rule up to ``until`` and write the runs; give how many changed.
 
     Without ``since`` each GPU goes on from where its clock stands. With it (samples changed after it) the GPUs of
@@ -59,7 +57,7 @@ def update_idle_runs(
     rows = np.arange(len(fleet.gpus), dtype=np.int64)
     if gpu_ids is not None:
         wanted = set(gpu_ids)
-        rows = np.array([row for row in rows if fleet.gpus[row].id in wanted], dtype=np.int64)
+        rows = np.array([row for row, gpu in enumerate(fleet.gpus) if gpu.id in wanted], dtype=np.int64)
     if since is not None:
         forget(fleet.ids(rows))
     return keep_runs(fleet, rows, since=int(floor_mark(since).timestamp()) if since else None)
@@ -69,6 +67,13 @@ def keep_runs(fleet: FleetAt, rows: Rows, *, since: int | None = None, watch: Wa
     """Bring the runs of some GPUs up to the fleet's mark; ``watch`` is shown the pieces under the rule of now."""
     spans = rule_spans(fleet.mark)
     clocks = read_clocks(spans[-1].rule)
+    lag_mark = fleet.mark - LAG_MARKS * STEP_SECONDS
+
+    def on_piece(piece: Piece) -> None:
+        watch(piece)
+        if piece.track.carry.mark == lag_mark:
+            written.append((piece.rows, piece.track.carry, checksum_of(piece, spans[-1].rule)))
+
     restarts = _restarts(fleet, rows, clocks, since)
     written: list[tuple[Rows, Carry, NDArray[np.int64]]] = []
     books: list[RunBook] = []
@@ -76,11 +81,10 @@ def keep_runs(fleet: FleetAt, rows: Rows, *, since: int | None = None, watch: Wa
     while restarts:
         restart = restarts.pop()
         late: list[int] = []
-        for book in _follow(fleet, restart, spans, clocks, late, written, watch):
-            books.append(book)
+        books += _follow(fleet, restart, clocks, late, on_piece)
         fresh_from.update({int(row): restart.at for row in restart.rows if int(row) not in set(late)})
         restarts += _again(fleet, np.array(late, dtype=np.int64), restart, spans[-1].rule)
-    _write_clocks(fleet, spans[-1].rule, rows, clocks, written)
+    _write_clocks(fleet, spans[-1].rule, clocks, written)
     return _write_runs(fleet, books, fresh_from)
 
 
@@ -88,7 +92,7 @@ def _restarts(fleet: FleetAt, rows: Rows, clocks: Clocks, since: int | None) -> 
     """Where to begin: at ``since``; else at the clock, as far as it can be used; else with the GPU's first sample."""
     first = fleet.first_marks(rows) - STEP_SECONDS
     if since is not None:
-        return _by_time(rows, np.maximum(first, min(since, fleet.mark - STEP_SECONDS)))
+        return _by_time(rows, np.maximum(first, min(since, fleet.mark - LAG_MARKS * STEP_SECONDS)))
     place = clocks.find(np.array(fleet.ids(rows), dtype=np.int64))
     usable = (place >= 0) & (clocks.mark < fleet.mark)
     carry = Carry(clocks.mark, clocks.rows[place[usable]])
@@ -116,17 +120,13 @@ def _again(fleet: FleetAt, rows: Rows, restart: Restart, rule: IdleRule) -> list
     return _by_time(rows, np.maximum(begins, fleet.first_marks(rows) - STEP_SECONDS))
 
 
-def _follow(
-    fleet: FleetAt,
-    restart: Restart,
-    spans: list[RuleSpan],
-    clocks: Clocks,
-    late: list[int],
-    written: list[tuple[Rows, Carry, NDArray[np.int64]]],
-    watch: Watch,
-) -> Iterable[RunBook]:
-    """Fold some GPUs through every version of the rule since the restart; ``late`` gets those left out."""
+def _follow(fleet: FleetAt, restart: Restart, clocks: Clocks, late: list[int], on_piece: Watch) -> Iterable[RunBook]:
+    """Fold some GPUs through every version of the rule since the restart; ``late`` gets those left out.
+
+    ``on_piece`` is shown the pieces under the rule of now.
+    """
     lag_mark = fleet.mark - LAG_MARKS * STEP_SECONDS
+    spans = rule_spans(fleet.mark)
     for span in spans:
         end = fleet.mark if span.end is None else min(span.end, fleet.mark)
         at = max(restart.at, span.start)
@@ -141,9 +141,7 @@ def _follow(
         for piece in fold(fleet, (rows, carry), span.rule, end, stop=lag_mark, is_current=check):
             book.add(piece)
             if is_now:
-                watch(piece)
-                if piece.track.carry.mark == lag_mark:
-                    written.append((piece.rows, piece.track.carry, checksum_of(piece, span.rule)))
+                on_piece(piece)
         if span.end is not None and end == span.end:
             book.close(end)
         yield book
@@ -163,7 +161,8 @@ def _checker(
     ids = np.array(fleet.ids(restart.rows), dtype=np.int64)
     expected = dict(zip(restart.rows.tolist(), clocks.checksum[clocks.find(ids)].tolist(), strict=True))
     assert restart.carry is not None
-    same_start = dict(zip(restart.rows.tolist(), has_same_start(fleet, restart.rows, restart.carry).tolist(), strict=True))
+    has_same = has_same_start(fleet, restart.rows, restart.carry)
+    same_start = dict(zip(restart.rows.tolist(), has_same.tolist(), strict=True))
 
     def is_current(rows: Rows, block: SampleBlock) -> NDArray[np.bool_]:
         sums = checksum(block, restart.at, rule)
@@ -178,11 +177,10 @@ def _checker(
 def _write_clocks(
     fleet: FleetAt,
     rule: IdleRule,
-    rows: Rows,
     clocks: Clocks,
     written: list[tuple[Rows, Carry, NDArray[np.int64]]],
 ) -> None:
-    """Write the clocks of all GPUs at once; those of GPUs that this pass did not fold are kept only at the same mark."""
+    """Write the clocks of all GPUs at once; those that this pass did not fold are kept only at the same mark."""
     if not written:
         return
     done = set(np.concatenate([some for some, _, _ in written]).tolist())
@@ -201,29 +199,30 @@ def _write_runs(fleet: FleetAt, books: list[RunBook], fresh_from: dict[int, int]
     begin = {fleet.gpus[row].id: at for row, at in fresh_from.items()}
     if not begin:
         return 0
-    known: dict[tuple[int, int], int | None] = {}
-    oldest = moment(min(begin.values()))
-    rows = IdleRun.objects.filter(Q(until=None) | Q(until__gt=oldest))
-    for gpu, since, until in rows.values_list("gpu_id", "since", "until"):
-        end = None if until is None else int(until.timestamp())
-        if gpu in begin and (end is None or end > begin[gpu]):
-            known[gpu, int(since.timestamp())] = end
+    known = _known_runs(begin)
     new = {(gpu, since): until for gpu, since, until in wanted}
     gone = [key for key in known if key not in new]
     changed = {key: until for key, until in new.items() if key not in known or known[key] != until}
     if not gone and not changed:
         return 0
-    ranges = [(gpu, since, known[gpu, since] or fleet.mark) for gpu, since in gone]
+    ranges: list[Range] = [(gpu, since, known[gpu, since] or fleet.mark) for gpu, since in gone]
     for (gpu, since), until in changed.items():
-        end = until or fleet.mark
-        if (gpu, since) in known:
-            before = known[gpu, since] or fleet.mark
-            ranges.append((gpu, min(before, end), max(before, end)))
-        else:
-            ranges.append((gpu, since, end))
+        ends = sorted((known.get((gpu, since), since) or fleet.mark, until or fleet.mark))
+        ranges.append((gpu, ends[0], ends[1]))
     _save(gone, changed)
     _mark_hours(ranges)
     return len(gone) + len(changed)
+
+
+def _known_runs(begin: dict[int, int]) -> dict[tuple[int, int], int | None]:
+    """The stored runs that reach beyond each GPU's beginning: (gpu, since) -> until."""
+    known: dict[tuple[int, int], int | None] = {}
+    rows = IdleRun.objects.filter(Q(until=None) | Q(until__gt=moment(min(begin.values()))))
+    for gpu, since, until in rows.values_list("gpu_id", "since", "until"):
+        end = None if until is None else int(until.timestamp())
+        if gpu in begin and (end is None or end > begin[gpu]):
+            known[gpu, int(since.timestamp())] = end
+    return known
 
 
 def _save(gone: list[tuple[int, int]], changed: dict[tuple[int, int], int | None]) -> None:

@@ -18,8 +18,9 @@ class Found:
     """One finding that holds now.
 
     ``subject_kind``, ``subject_id`` (row id), ``subject_name`` (what people read) name the subject; ``account`` is ''
-    where none is. ``evidence`` are JSON values, copied into the finding; ``facts`` beside them go into the alert (price,
-    owner, link). ``not_before``: what opened at or before it was another episode (a restart or work came between).
+    where none is. ``evidence`` are JSON values, copied into the finding; ``facts`` beside them go into the alert
+    (price, owner, link). ``not_before``: what opened at or before it was another episode (a restart or work came
+    between).
     """
 
     kind: FindingKind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,20 +13,22 @@ from common.periods import iso
 from fleet.domain.findings import Found
 from fleet.domain.idle import STATES
 from fleet.domain.idle_rule import NEVER
-from fleet.domain.states import IDLE, FindingKind, State
+from fleet.domain.states import IDLE, FindingKind, Reason, State
 from fleet.domain.units import NOT_RUNNING, disagrees
 from fleet.models import Target
+from fleet.queries.evidence import unit_evidence, whole
 from fleet.queries.fleet_at import FleetAt, Machine, moment
 from fleet.queries.judging import Judged, Unit, machine_facts
 
 PARTLY_AFTER_SECONDS = 86_400
 LOST_AFTER_SECONDS = 900
 LOST_AFTER_INTERVALS = 3
+NEVER_IDLE = frozenset({Reason.HOST_CLAIMED_TWICE, Reason.INVENTORY_DISAGREES, Reason.NEVER_SEEN})
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The fleet with its verdicts, as the finders look at it. ``minutes``: covered idle minutes by (kind, id)."""
+    """The fleet with its verdicts, as the finders look at it."""
 
     fleet: FleetAt
     judged: Judged
@@ -69,21 +71,6 @@ def job_found(
     )  # fmt: skip
 
 
-def unit_evidence(unit: Unit, minutes: float | None) -> dict[str, Any]:
-    """What a verdict was made from, as JSON values."""
-    return {
-        "state": str(unit.verdict.state),
-        "reason": str(unit.verdict.reason),
-        "minutes": whole(minutes),
-        "peak_pct": percent(unit.peak_pct),
-        "mean_pct": percent(unit.mean_pct),
-        "coverage_pct": percent(unit.coverage_pct),
-        "signal": unit.signal,
-        "confidence": unit.confidence,
-        "gpus": len(unit.rows),
-    }
-
-
 def idle(scene: Scene, minutes_of: Mapping[tuple[str, int], float | None]) -> Iterator[Found]:
     """Idle instances, and idle jobs where the policy judges jobs.
 
@@ -92,23 +79,29 @@ def idle(scene: Scene, minutes_of: Mapping[tuple[str, int], float | None]) -> It
     """
     for pk, unit in scene.machines.items():
         machine = scene.fleet.machines[pk]
-        if unit.rows and machine.at.state not in NOT_RUNNING and _holds(scene, unit):
-            since, not_before = _clock(scene, unit)
+        if machine.at.state not in NOT_RUNNING and holds_idle(scene, unit, machine_facts(machine).gpu_count):
+            since, not_before = idle_clock(scene, unit)
             evidence = _idle_evidence(scene, unit, machine, minutes_of.get(("instance", pk)))
             yield instance_found(FindingKind.IDLE, machine, since, evidence, not_before=not_before)
     for pk, unit in scene.jobs.items():
         first = scene.fleet.machines.get(scene.fleet.gpus[unit.rows[0]].instance_id)
-        if first is not None and first.policy.idle.get("scope") == "job" and _holds(scene, unit):
-            since, not_before = _clock(scene, unit)
+        if first is not None and first.policy.idle.get("scope") == "job" and holds_idle(scene, unit):
+            since, not_before = idle_clock(scene, unit)
             evidence = _idle_evidence(scene, unit, first, minutes_of.get(("job", pk)))
             yield job_found(FindingKind.IDLE, scene.fleet, pk, since, evidence, not_before=not_before)
 
 
-def _holds(scene: Scene, unit: Unit) -> bool:
-    return unit.verdict.state in IDLE or bool(scene.judged.fold["is_open"][list(unit.rows)].all())
+def holds_idle(scene: Scene, unit: Unit, gpu_count: int | None = None) -> bool:
+    """Whether a unit is idle, or was and nothing has ended it: by the folds of its GPUs, all of them there."""
+    if unit.verdict.state in IDLE:
+        return True
+    devices = {scene.fleet.gpus[row].uuid for row in unit.rows}
+    if unit.verdict.reason in NEVER_IDLE or len(devices) < (gpu_count or 1):
+        return False
+    return bool(scene.judged.fold["is_open"][list(unit.rows)].all())
 
 
-def _clock(scene: Scene, unit: Unit) -> tuple[datetime, datetime | None]:
+def idle_clock(scene: Scene, unit: Unit) -> tuple[datetime, datetime | None]:
     """The unit's since, and the newest of what would end an episode of any of its GPUs."""
     fold = scene.judged.fold[list(unit.rows)]
     since = unit.verdict.since if unit.verdict.since is not None else float(fold["since"].max())
@@ -117,21 +110,12 @@ def _clock(scene: Scene, unit: Unit) -> tuple[datetime, datetime | None]:
 
 
 def _idle_evidence(scene: Scene, unit: Unit, machine: Machine, minutes: float | None) -> dict[str, Any]:
-    rule = machine.rule
-    window = int(scene.judged.window_seconds[list(unit.rows)].max())
-    return unit_evidence(unit, minutes) | {
-        "window_minutes": window // 60,
-        "threshold_pct": rule.threshold_pct,
-        "memory": memory_word(scene.judged, unit.rows),
+    return unit_evidence(scene.judged, unit) | {
+        "minutes": whole(minutes),
+        "threshold_pct": machine.rule.threshold_pct,
         "policy": machine.policy.policy,
         "policy_version": machine.policy.version,
     }
-
-
-def memory_word(judged: Judged, rows: Sequence[int]) -> str:
-    """Memory of some GPUs together: held if one holds some, unknown if one does not say, else empty."""
-    codes = judged.memory[list(rows)]
-    return "held" if (codes == 2).any() else "unknown" if (codes == 0).any() else "empty"
 
 
 def partly_used(scene: Scene) -> Iterator[Found]:
@@ -145,7 +129,7 @@ def partly_used(scene: Scene) -> Iterator[Found]:
                 continue
             since = moment(max(scene.judged.empty_since(row) for row in unused))
             names = [scene.fleet.gpus[row].name for row in unused]
-            indexes = [scene.fleet.gpus[row].index for row in unused]
+            indexes = [scene.fleet.gpus[row].position for row in unused]
             evidence = {"gpus": len(unit.rows), "unused": names, "indexes": indexes}
             if kind == "instance":
                 yield instance_found(FindingKind.PARTLY_USED, scene.fleet.machines[pk], since, evidence)
@@ -175,7 +159,8 @@ def gpu_lost(scene: Scene) -> Iterator[Found]:
         for row, at in zip(rows, seen_at, strict=True):
             if now - at > limit and at > (machine.started or NEVER):
                 gpu = scene.fleet.gpus[row]
-                evidence = {"last_seen_at": iso(moment(at)), "host": gpu.host, "index": gpu.index, "model": gpu.model}
+                place = {"host": gpu.host, "index": gpu.position, "model": gpu.model}
+                evidence = {"last_seen_at": iso(moment(at)), **place}
                 yield Found(
                     FindingKind.GPU_LOST, "gpu", gpu.id, gpu.name, moment(at), evidence, instance_id=machine.id,
                     account=machine.at.account or "", team_id=machine.team_id, owner=machine.owner,
@@ -245,15 +230,3 @@ def target_down(now: datetime) -> list[Found]:
             evidence = {"source": target.source.name, "interval_seconds": target.interval_seconds}
             found.append(Found(FindingKind.TARGET_DOWN, "target", target.pk, target.name, changed, evidence))
     return found
-
-
-def percent(value: float | None) -> float | None:
-    """Two decimals; None for unknown."""
-    return None if value is None or np.isnan(value) else round(float(value), 2)
-
-
-def whole(minutes: float | None) -> float | int | None:
-    """Minutes: an int when whole, else two decimals; None for unknown."""
-    if minutes is None:
-        return None
-    return int(minutes) if float(minutes).is_integer() else round(float(minutes), 2)

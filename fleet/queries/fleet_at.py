@@ -26,12 +26,12 @@ STEP = 300
 
 
 class GpuRow(NamedTuple):
-    """A GPU and where it stands. Times in epoch seconds."""
+    """A GPU and where it stands. Times in epoch seconds; ``position`` is its index on the host."""
 
     id: int
     uuid: str
     mig_instance: str
-    index: int | None
+    position: int | None
     model: str
     vendor: str
     memory_total_mib: int | None
@@ -121,7 +121,8 @@ class FleetAt:
         later_rows: list[int] = []
         later_starts: list[float] = []
         for place, gpu in enumerate(gpus):
-            starts = self.starts.get(gpu.instance_id, ())
+            # Where the provider tells no start, the clock starts with the first point that was ever seen of the GPU.
+            starts = self.starts.get(gpu.instance_id) or (gpu.first_seen,)
             known = bisect_right(starts, since)
             if known:
                 started[place] = starts[known - 1]
@@ -142,12 +143,16 @@ class FleetAt:
         """The mark of the first sample of some GPUs."""
         return np.array([self.gpus[row].first_mark for row in rows], dtype=np.int64)
 
+    def rule_of(self, row: int) -> IdleRule:
+        """The rule that a GPU's instance is judged by."""
+        machine = self.machines.get(self.gpus[row].instance_id)
+        return machine.rule if machine else self.organization_rule
+
     def rule_groups(self) -> dict[IdleRule, list[int]]:
         """The GPUs (row numbers) by the rule that their instance is judged by."""
         groups: defaultdict[IdleRule, list[int]] = defaultdict(list)
-        for row, gpu in enumerate(self.gpus):
-            machine = self.machines.get(gpu.instance_id)
-            groups[machine.rule if machine else self.organization_rule].append(row)
+        for row in range(len(self.gpus)):
+            groups[self.rule_of(row)].append(row)
         return dict(groups)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fleet.domain.carry import DTYPE, Carry, beginning, midway
-from fleet.domain.idle import NEVER, Track, follow
-from fleet.domain.idle_rule import GpuFacts, IdleRule
+from fleet.domain.idle import Track, follow
+from fleet.domain.idle_rule import NEVER, GpuFacts, IdleRule
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.queries.fleet_at import FleetAt, moment
 from fleet.queries.samples import load_block
@@ -55,9 +55,9 @@ def fold(
     stop: int | None = None,
     is_current: Callable[[Rows, SampleBlock], NDArray[np.bool_]] | None = None,
 ) -> Iterator[Piece]:
-    """Fold on from a carry of some rows to the mark ``until``, in pieces that fit memory; one of them ends at ``stop``.
+    """Fold on from a carry of some rows to the mark ``until``, in pieces that fit memory; one ends at ``stop``.
 
-    ``is_current`` is shown the first block of each batch and tells which of its GPUs may be folded; others are left out.
+    ``is_current`` is shown the first block of each batch and tells which of its GPUs may be folded; others are left.
     """
     rows, carry = start
     reach = rule.reach_seconds

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fleet.domain.findings import Found
 from fleet.domain.hang import HANG_MINUTES, Hang, find_hangs
 from fleet.domain.idle import STATES
 from fleet.domain.states import FindingKind, State
 from fleet.domain.units import NOT_RUNNING
-from fleet.queries.findings_now import Scene, instance_found, job_found, percent, whole
+from fleet.queries.evidence import percent, whole
+from fleet.queries.findings_now import Scene, instance_found, job_found
 from fleet.queries.fleet_at import moment
 from fleet.queries.folding import GROWTH, LONGEST_SPAN_SECONDS
 from fleet.queries.samples import load_block
@@ -21,13 +21,13 @@ from fleet.queries.samples import load_block
 SPAN_SECONDS = 3 * 3600
 
 
-def suspected_hang(scene: Scene, spinning: NDArray[np.bool_]) -> Iterator[Found]:
-    """Units in which a GPU hangs and none does other work. ``spinning`` [G]: the newest sample spins."""
+def suspected_hang(scene: Scene) -> Iterator[Found]:
+    """Units in which a GPU hangs and none does other work."""
     fleet = scene.fleet
     in_jobs: set[int] = set()
     for pk, unit in scene.jobs.items():
         in_jobs.update(unit.rows)
-        found = _look(scene, unit.rows, spinning, fleet.jobs[pk].started)
+        found = _look(scene, unit.rows, fleet.jobs[pk].started)
         if found:
             yield job_found(FindingKind.SUSPECTED_HANG, fleet, pk, *found)
     for pk, unit in scene.machines.items():
@@ -35,17 +35,15 @@ def suspected_hang(scene: Scene, spinning: NDArray[np.bool_]) -> Iterator[Found]
         machine = fleet.machines[pk]
         if machine.at.state in NOT_RUNNING:
             continue
-        found = _look(scene, rows, spinning, machine.started)
+        found = _look(scene, rows, machine.started)
         if found:
             yield instance_found(FindingKind.SUSPECTED_HANG, machine, *found)
 
 
-def _look(
-    scene: Scene, rows: Sequence[int], spinning: NDArray[np.bool_], began: float | None
-) -> tuple[Any, dict[str, Any]] | None:
+def _look(scene: Scene, rows: Sequence[int], began: float | None) -> tuple[Any, dict[str, Any]] | None:
     """Since and evidence of a hang over these GPUs; None when there is none."""
     works = [row for row in rows if STATES[scene.judged.state[row]] is State.WORKING]
-    suspects = [row for row in works if spinning[row]]
+    suspects = [row for row in works if scene.judged.spinning[row]]
     if not suspects or len(suspects) < len(works):
         return None
     hang = _back_to_work(scene, suspects, began)

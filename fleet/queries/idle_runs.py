@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +31,7 @@ class RuleSpan:
 
 
 def rule_spans(until: int) -> list[RuleSpan]:
-    """The versions of the organisation's rule that began before ``until``, in order of time, cut to the 5-minute grid."""
+    """The versions of the organisation's rule that began before ``until``, in order of time, cut to the grid."""
     versions = [(int(at.timestamp()), spec) for at, spec in _versions()]
     if not versions or versions[0][0] > int(BEGINNING.timestamp()):
         versions.insert(0, (int(BEGINNING.timestamp()), {}))
@@ -42,7 +44,7 @@ def rule_spans(until: int) -> list[RuleSpan]:
     ]
 
 
-def _versions() -> Iterable[tuple[object, dict[str, object]]]:
+def _versions() -> Iterable[tuple[datetime, dict[str, Any]]]:
     return IdleRuleVersion.objects.order_by("valid_from").values_list("valid_from", "spec")
 
 

@@ -128,3 +128,9 @@ def has_instance(reference: str) -> bool:
         Q(external_id=external_id, account__name=account) if external_id else Q(pk=None)
     )
     return Instance.objects.filter(named).exists()
+
+
+def instance_names(instance_ids: Collection[int]) -> dict[int, tuple[str, str | None]]:
+    """Give id and account (None: no account knows it) as people read them, by row id."""
+    rows = Instance.objects.filter(pk__in=instance_ids).values_list("pk", "external_id", "account__name")
+    return {pk: (external_id, account) for pk, external_id, account in rows}

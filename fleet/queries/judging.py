@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fleet.domain.carry import DTYPE, Carry
+from fleet.domain.carry import DTYPE
 from fleet.domain.evidence import CONFIDENCES, Evidence, gather
 from fleet.domain.idle import REASONS, STATES, Track
 from fleet.domain.idle_rule import NEVER, IdleRule, Numbers
 from fleet.domain.quiet import ACTIVITY
-from fleet.domain.states import IDLE, State
+from fleet.domain.samples import STEP_SECONDS
+from fleet.domain.states import IDLE, Reason, State
 from fleet.domain.units import GpuVerdict, MachineFacts, UnitVerdict, judge_instance, judge_job
-from fleet.queries.fleet_at import FleetAt, Machine, Workload
-from fleet.queries.folding import Piece, covered_minutes, fold
+from fleet.queries.fleet_at import FleetAt, Machine
+from fleet.queries.folding import Piece, covered_minutes, fold, settle
 
 Rows = NDArray[np.int64]
-StartsOf = Callable[[IdleRule, Rows], Iterable[tuple[Rows, Carry]]]
 
 
 @dataclass
@@ -39,6 +39,7 @@ class Judged:
     points: NDArray[np.int64]
     memory: NDArray[np.int8]
     confidence: NDArray[np.int8]
+    spinning: NDArray[np.bool_]
     fold: NDArray[np.void]
 
     def verdict(self, fleet: FleetAt, row: int) -> GpuVerdict:
@@ -66,7 +67,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Unit:
-    """An instance or job as judged: over the GPUs ``rows``. ``minutes`` are covered idle ones, None while not idle."""
+    """An instance or job as judged, over the GPUs ``rows``; percents are None where nothing was seen."""
 
     verdict: UnitVerdict
     rows: tuple[int, ...]
@@ -75,46 +76,59 @@ class Unit:
     mean_pct: float | None
     signal: str | None
     confidence: str | None
-    minutes: float | None
 
 
-def judge_gpus(fleet: FleetAt, starts_of: StartsOf) -> Judged:
-    """Fold every GPU by its instance's rule, from where ``starts_of`` (rule, rows) says, to the mark."""
+def judge_gpus(fleet: FleetAt, only: Collection[int] | None = None) -> Judged:
+    """Judge GPUs (``only``: row numbers; None: all) by their instances' rules, from samples alone."""
     judged = blank(fleet)
     for rule, group in fleet.rule_groups().items():
-        for start in starts_of(rule, np.array(group, dtype=np.int64)):
-            for piece in fold(fleet, start, rule, fleet.mark):
+        rows = np.array([row for row in group if only is None or row in only], dtype=np.int64)
+        if len(rows):
+            carry = settle(fleet, rows, rule, fleet.mark - STEP_SECONDS)
+            for piece in fold(fleet, (rows, carry), rule, fleet.mark):
                 fill(judged, fleet, rule, piece)
     return judged
 
 
 def blank(fleet: FleetAt) -> Judged:
+    """Nothing known yet of any GPU."""
     count = len(fleet.gpus)
     zeros = np.zeros(count, dtype=np.int8)
     nothing = np.full(count, np.nan)
     return Judged(
-        state=zeros.copy(), reason=zeros.copy(), window_seconds=np.zeros(count, dtype=np.int64),
-        coverage_pct=nothing.copy(), peak_pct=nothing.copy(), mean_pct=nothing.copy(), signal=zeros - 1, points=np.zeros(count, dtype=np.int64),
-        memory=zeros.copy(), confidence=zeros.copy(), fold=np.zeros(count, dtype=DTYPE),
-    )  # fmt: skip
+        state=zeros.copy(),
+        reason=zeros + REASONS.index(Reason.NO_DATA),
+        window_seconds=np.zeros(count, dtype=np.int64),
+        coverage_pct=nothing.copy(),
+        peak_pct=nothing.copy(),
+        mean_pct=nothing.copy(),
+        signal=zeros - 1,
+        points=np.zeros(count, dtype=np.int64),
+        memory=zeros.copy(),
+        confidence=zeros.copy(),
+        spinning=np.zeros(count, dtype=np.bool_),
+        fold=np.zeros(count, dtype=DTYPE),
+    )
 
 
 def fill(judged: Judged, fleet: FleetAt, rule: IdleRule, piece: Piece) -> None:
-    """Put down what a piece says of its GPUs, if it ends at the fleet's mark."""
+    """Put down what a piece says of those of its GPUs that ``rule`` is for, if it ends at the fleet's mark."""
     if piece.track.marks[-1] == fleet.mark:
-        _write(judged, piece.rows, piece.track, gather(piece.block, piece.facts, rule, piece.track))
+        evidence = gather(piece.block, piece.facts, rule, piece.track)
+        mine = np.array([fleet.rule_of(row) == rule for row in piece.rows.tolist()], dtype=np.bool_)
+        _write(judged, piece.rows, mine, piece.track, evidence)
 
 
-def _write(judged: Judged, rows: Rows, track: Track, evidence: Evidence) -> None:
+def _write(judged: Judged, rows: Rows, mine: NDArray[np.bool_], track: Track, evidence: Evidence) -> None:
     for name in ("state", "reason", "window_seconds", "coverage_pct"):
-        getattr(judged, name)[rows] = getattr(track, name)[:, -1]
-    for name in ("peak_pct", "mean_pct", "signal", "points", "memory", "confidence"):
-        getattr(judged, name)[rows] = getattr(evidence, name)
-    judged.fold[rows] = track.carry.rows
+        getattr(judged, name)[rows[mine]] = getattr(track, name)[mine, -1]
+    for name in ("peak_pct", "mean_pct", "signal", "points", "memory", "confidence", "spinning"):
+        getattr(judged, name)[rows[mine]] = getattr(evidence, name)[mine]
+    judged.fold[rows[mine]] = track.carry.rows[mine]
 
 
 def judge_machines(fleet: FleetAt, judged: Judged) -> dict[int, Unit]:
-    """Judge every instance, by row id; idle minutes are left for `with_minutes`."""
+    """Judge every instance, by row id."""
     now = float(fleet.mark)
     return {
         pk: _unit(judged, machine.members, judge_instance(
@@ -162,31 +176,24 @@ def _unit(judged: Judged, rows: Sequence[int], verdict: UnitVerdict) -> Unit:
         mean_pct=float(means[there].mean()) if there.any() else None,
         signal=max((one for one in dict.fromkeys(signals) if one), key=signals.count, default=None),
         confidence=min(sure, key=CONFIDENCES.index) if sure and is_known else None,
-        minutes=_same_minutes(judged, rows, verdict),
     )
 
 
-def _same_minutes(judged: Judged, rows: Sequence[int], verdict: UnitVerdict) -> float | None:
-    """The idle minutes when all GPUs are idle since the same time; None when samples have to be asked."""
-    if verdict.state not in IDLE or any(judged.fold["since"][row] != verdict.since for row in rows):
-        return None
-    return float(min(judged.fold["minutes"][row] for row in rows))
+def minutes_since(fleet: FleetAt, judged: Judged, asked: Sequence[tuple[Sequence[int], float]]) -> list[float]:
+    """The covered minutes since a time of each (GPU rows, since): the smallest over the rows.
 
-
-def idle_minutes(fleet: FleetAt, units: Sequence[Unit]) -> list[float | None]:
-    """The covered idle minutes of each unit: the smallest over its GPUs since its `since`; None while not idle."""
-    asked: list[tuple[int, float]] = []
-    owners: list[int] = []
-    for place, unit in enumerate(units):
-        if unit.verdict.since is not None and unit.minutes is None and unit.verdict.state in IDLE:
-            asked += [(row, unit.verdict.since) for row in unit.rows]
-            owners += [place] * len(unit.rows)
-    found: dict[int, float] = {}
-    for place, minutes in zip(owners, covered_minutes(fleet, asked, fleet.mark), strict=True):
-        found[place] = min(found.get(place, minutes), minutes)
-    return [unit.minutes if unit.minutes is not None else found.get(place) for place, unit in enumerate(units)]
-
-
-def rows_of(unit: Machine | Workload) -> tuple[int, ...]:
-    """The GPUs (row numbers) of an instance or a job."""
-    return unit.members if isinstance(unit, Machine) else unit.gpus
+    The folds know them of GPUs whose own clock began then; samples are read for the others.
+    """
+    result = [float("inf")] * len(asked)
+    places: list[int] = []
+    unknown: list[tuple[int, float]] = []
+    for place, (rows, since) in enumerate(asked):
+        for row in rows:
+            if judged.fold["since"][row] == since:
+                result[place] = min(result[place], float(judged.fold["minutes"][row]))
+            else:
+                places.append(place)
+                unknown.append((row, since))
+    for place, minutes in zip(places, covered_minutes(fleet, unknown, fleet.mark), strict=True):
+        result[place] = min(result[place], minutes)
+    return [0.0 if minutes == float("inf") else minutes for minutes in result]

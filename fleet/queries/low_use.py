@@ -8,7 +8,8 @@ from fleet.domain.findings import Found
 from fleet.domain.states import FindingKind, State
 from fleet.domain.units import NOT_RUNNING
 from fleet.domain.utilization import DAYS, JOB_MINUTES, Use
-from fleet.queries.findings_now import Scene, instance_found, job_found, percent
+from fleet.queries.evidence import percent
+from fleet.queries.findings_now import Scene, instance_found, job_found
 from fleet.queries.fleet_at import moment
 from fleet.queries.job_life import Spans, spans_of_jobs, use_over
 

@@ -129,3 +129,13 @@ def test_periods_are_half_open(occurrence: Make, now: datetime) -> None:
     assert alerts_document(since=now - HOUR, until=now) == []
     assert len(deliveries_document(since=now)) == 1
     assert deliveries_document(since=now + timedelta(seconds=1)) == []
+
+
+def test_what_no_column_can_hold_fails_nothing(occurrence: Make, now: datetime) -> None:
+    name = "x\x00\ud800" + "y" * 1000
+    one = occurrence(subject=name, owner=name, threshold=name, facts={"\x00a": ["\x00b", {"c": "\udfffd"}], "n": 1.5})
+    assert raise_alerts([one, occurrence()], now=now) == 2
+    alert = Alert.objects.get(subject__startswith="xy")
+    assert (len(alert.subject), len(alert.owner), alert.facts) == (420, 254, {"a": ["b", {"c": "d"}], "n": 1.5})
+    assert raise_alerts([one], now=now) == 0
+    assert resolve_alerts(rule="idle", subject_kind="instance", subjects=[name], account="lab", now=now) == 1

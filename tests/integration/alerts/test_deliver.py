@@ -172,7 +172,7 @@ def test_a_dead_channel_says_why_and_the_rest_goes_on(
     assert (channel.broken_at, channel.broken_reason) == (now, "410 channel_is_archived")
     second = [request.json() for request in scripted_http.requests if request.path == "/second"]
     assert sorted(one["title"] for one in second) == [
-        "Channel old is broken", "i-1 needs a look", "i-2 needs a look",
+        "Channel old is broken", "i-1: idle", "i-2: idle",
     ]  # fmt: skip
     check = {one.subject: (one.ok, one.code) for one in channel_checks(now)}
     assert check == {"old": (False, "channel_broken"), "second": (True, "ok")}
@@ -253,7 +253,7 @@ def test_smtp_refuses_one_of_many(
     assert states() == {"mail": ["sent", "failed", "sent"] * 4}
     assert Channel.objects.get().broken_at is None
     [mail, *_] = smtp_sink.messages
-    assert mail["Message-ID"] == f"<{Message.objects.first().key}@127.0.0.1>"  # type: ignore[union-attr]
+    assert mail["Message-ID"] == f"<{Message.objects.first().key}@localhost>"  # type: ignore[union-attr]
     assert mail["Date"] == "Tue, 03 Jun 2025 12:00:00 +0000"
 
 
@@ -311,7 +311,7 @@ def test_a_renderer_that_fails_loses_no_message(
     scripted_http.answer(OK)
     raise_alerts([occurrence()], now=now)
     assert deliver(now=now, effects=FAR).sent == 1
-    assert scripted_http.requests[0].json()["title"] == "i-1 needs a look"
+    assert scripted_http.requests[0].json()["title"] == "i-1: idle"
 
 
 def test_a_channel_of_no_known_kind_waits_in_view(declare: Declare, occurrence: Make, now: datetime) -> None:

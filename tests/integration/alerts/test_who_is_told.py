@@ -49,6 +49,8 @@ def told() -> list[tuple[str, str]]:
         ("gone@example.com", "speech", ["lead@example.com"]),
         ("", "speech", ["lead@example.com"]),
         ("uid1000", "research", ["boss@example.com"]),
+        ("arn:aws:sts::1:role/x@y", "research", ["boss@example.com"]),
+        ("a@b.test\nBcc: c@d.test", "research", ["boss@example.com"]),
         ("", None, ["admin@example.com"]),
     ],
 )
