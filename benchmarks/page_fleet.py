@@ -49,7 +49,7 @@ def make_company(now: datetime) -> None:
 def make_machines(gpus: int, now: datetime) -> None:
     """Put ``gpus`` GPUs in place of those that are there, eight to a machine, twelve of a hundred machines idle."""
     for model in (Verdict, InstancePrice, InstanceVersion, Gpu, Instance):
-        model.objects.all().delete()  # type: ignore[attr-defined]
+        model.objects.all().delete()
     teams, accounts = list(Team.objects.all()), list(Account.objects.order_by("pk"))
     past = now - timedelta(days=30)
     machines = Instance.objects.bulk_create(

@@ -8,6 +8,7 @@ import pytest
 
 from tests.browser.conftest import Look
 from tests.support import page_worlds as worlds
+from tests.support.page_data import PASSWORD
 
 pytestmark = [pytest.mark.pages, pytest.mark.django_db(transaction=True)]
 LOOKS = [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
@@ -101,7 +102,7 @@ def test_without_script_numbers_and_tables_stand(look: Look, chromium: object) -
     page = context.new_page()
     page.goto(f"{look.base}/sign-in/")
     page.fill("#email", worlds.ADMIN)
-    page.fill("#password", worlds.PASSWORD)
+    page.fill("#password", PASSWORD)
     page.press("#password", "Enter")
     page.wait_for_url(f"{look.base}/")
     assert page.locator("table.teams tbody tr").count() == 5
