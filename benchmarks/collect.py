@@ -86,7 +86,11 @@ def lines() -> Iterator[str]:
         for number in range(GPUS):
             host = f"node-{number // 8:05d}"
             own = {"gpu": str(number % 8), "UUID": uuid(number), "device": f"nvidia{number % 8}"}
-            own |= {"pci_bus_id": f"00000000:{number % 8:02X}:00.0", "modelName": "NVIDIA H100 80GB HBM3", "Hostname": host}
+            own |= {
+                "pci_bus_id": f"00000000:{number % 8:02X}:00.0",
+                "modelName": "NVIDIA H100 80GB HBM3",
+                "Hostname": host,
+            }
             own |= {"DCGM_FI_DRIVER_VERSION": "570.124.06", "instance": f"{host}:9400", "job": "dcgm"}
             if number % 3:
                 own |= {"namespace": f"team-{number % 40}", "pod": f"train-{number // 8}-0", "container": "main"}
@@ -163,7 +167,9 @@ def measure(url: str) -> int:
     ratio = min(ours) / min(bare)
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(recorder.asked)} requests, {size / 2**20:.1f} MiB; coverage {result.coverage_pct} %")
-    print(f"collect {min(ours):.2f} s, bare {min(bare):.2f} s: x{ratio:.2f} (budget 1.5); peak {rss:.0f} MB (budget 300)")
+    print(
+        f"collect {min(ours):.2f} s, bare {min(bare):.2f} s: x{ratio:.2f} (budget 1.5); peak {rss:.0f} MB (budget 300)"
+    )
     return int(ratio > 1.5 or rss > 300)
 
 

@@ -38,7 +38,13 @@ class History:
         **labels: str,
     ) -> History:
         """Add a DCGM series of the n-th GPU with one value at all ``times``; a label set to "" is left out."""
-        usual = {"gpu": str(number % 8), "UUID": uuid(number), "Hostname": "node-1", "job": "dcgm", "instance": "node-1:9400"}
+        usual = {
+            "gpu": str(number % 8),
+            "UUID": uuid(number),
+            "Hostname": "node-1",
+            "job": "dcgm",
+            "instance": "node-1:9400",
+        }
         kept = {key: text for key, text in {**usual, **labels}.items() if text}
         return self.add(name, kept, ((at, value) for at in times))
 
