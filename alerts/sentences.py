@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from common.errors import FleetledgerError
 from common.periods import parse_moment
@@ -17,7 +17,7 @@ from people.queries import organization_zone
 def render(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """Give title, sentence, lines, link and link text for ``facts`` of an alert of ``kind``."""
     is_over = facts.get("message_kind") == "resolved"
-    title, sentence = _OWN.get(kind, _generic)(facts, is_over)
+    title, sentence = _OWN.get(kind, _generic)({**facts, "kind": kind}, is_over)
     return {
         "title": title,
         "sentence": sentence,
@@ -53,13 +53,38 @@ def _channel(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
 
 
 def _generic(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
-    words = {"name": facts["subject"], "kind": str(facts.get("kind_name") or facts.get("rule") or "").replace("_", " ")}
+    name, kind = facts["subject"], str(facts.get("kind") or "")
+    words = {"name": name, "kind": KINDS.get(kind) or kind.replace("_", " ") or _("needs a look")}
     if is_over:
-        return _("%(name)s: over") % words, ""
-    title = _("%(name)s needs a look: %(kind)s") if words["kind"] else _("%(name)s needs a look")
-    return title % words, str(facts.get("sentence") or "")
+        return _("%(name)s: over (%(kind)s)") % words, ""
+    return _("%(name)s: %(kind)s") % words, str(facts.get("sentence") or "")
 
 
+KINDS: Mapping[str, Any] = {
+    "anomaly": gettext_lazy("unusual spend"),
+    "balance": gettext_lazy("prepaid credit runs out"),
+    "breaker": gettext_lazy("releases are paused"),
+    "broken_signal": gettext_lazy("a signal is broken"),
+    "budget": gettext_lazy("budget"),
+    "duplicate_source": gettext_lazy("seen by two sources"),
+    "frozen": gettext_lazy("readings are frozen"),
+    "ghost": gettext_lazy("billed, never seen"),
+    "gpu_lost": gettext_lazy("a GPU is lost"),
+    "idle": gettext_lazy("idle"),
+    "lease_expired": gettext_lazy("lease expired"),
+    "low_utilization": gettext_lazy("low utilisation"),
+    "partly_used": gettext_lazy("partly used"),
+    "release": gettext_lazy("release"),
+    "stopped_but_billed": gettext_lazy("stopped, but billed"),
+    "suspected_hang": gettext_lazy("seems to hang"),
+    "target_down": gettext_lazy("exporter does not answer"),
+    "throttled": gettext_lazy("throttled"),
+    "unassigned": gettext_lazy("without a team"),
+    "unknown_host": gettext_lazy("unknown host"),
+    "unmanaged_use": gettext_lazy("used outside the scheduler"),
+    "unpriced": gettext_lazy("without a price"),
+    "xid": gettext_lazy("GPU error (XID)"),
+}
 _OWN = {"source": _source, "channel": _channel}
 
 
@@ -83,7 +108,7 @@ def _moment(text: Any) -> str:
         moment: datetime = parse_moment(str(text)).astimezone(organization_zone())
     except FleetledgerError:
         return ""
-    return f"{date_format(moment, 'DATETIME_FORMAT')} {moment.tzname()}"
+    return f"{moment:%Y-%m-%d %H:%M} {moment.tzname()}"
 
 
 def _percent(value: Any) -> str:

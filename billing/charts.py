@@ -78,6 +78,7 @@ def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str,
             "yaxis": {
                 "autorange": "reversed", "tickvals": rows, "ticktext": labels, "showgrid": False, "rangemode": "normal",
                 "tickfont": {"size": 12, "color": var("ink")},
+                "ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)",
             },
         },
     )  # fmt: skip

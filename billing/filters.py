@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from urllib.parse import urlencode
 
 from django.http import Http404
 
-from billing.queries.month import Days, TeamChoice, known_days
+from billing.queries.month import Days, known_days
 from common.periods import local_day, month_period
+from people.roles import TeamChoice
 from people.visitor import Visitor
 
 UNASSIGNED = "-"  # no team can be called so in an address that means "without a team"
@@ -35,6 +37,11 @@ class MonthChoice:
         return Days(self.month, next_month(self.month))
 
     @property
+    def query(self) -> str:
+        """The choice as it stands in an address."""
+        return urlencode({"month": f"{self.month:%Y-%m}"} | ({"team": self.team} if self.team else {}))
+
+    @property
     def is_running(self) -> bool:
         """Whether the month has not ended yet."""
         return self.month <= self.today < next_month(self.month)
@@ -43,6 +50,12 @@ class MonthChoice:
     def last_day(self) -> date:
         """The last day that can have figures: today in a running month."""
         return min(self.days.end - timedelta(days=1), max(self.today, self.month))
+
+    def gaps(self, present: Collection[date]) -> int:
+        """Count the days without any row between the first and the last that have one."""
+        if not present:
+            return 0
+        return (max(present) - min(present)).days + 1 - len(present)
 
 
 def next_month(month: date) -> date:
@@ -56,7 +69,7 @@ def read_choice(asked: Mapping[str, str], visitor: Visitor) -> MonthChoice:
     choice = read_team(team, visitor)
     zone = visitor.house.zone
     today = local_day(visitor.now, zone)
-    known = known_days(TeamChoice(visitor.visible, unassigned=visitor.sees_all))
+    known = known_days(visitor.everything)
     newest = known[1] if known else today
     month = newest.replace(day=1)
     if asked.get("month"):
@@ -68,7 +81,7 @@ def read_choice(asked: Mapping[str, str], visitor: Visitor) -> MonthChoice:
 def read_team(team: str, visitor: Visitor) -> TeamChoice:
     """Give the rows that a team filter chooses; another's team is as unknown as one that does not exist."""
     if not team:
-        return TeamChoice(visitor.visible, unassigned=visitor.sees_all)
+        return visitor.everything
     if team == UNASSIGNED and visitor.sees_all:
         return TeamChoice(frozenset(), unassigned=True)
     found = visitor.team_named(team)

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
 
 from billing.domain.month_spend import IDLE, MONEY_STATES, MonthSpend, total_of
+from billing.queries.idle_now import PricedIdle
+from fleet.domain.ports import HourlyPrice
+from fleet.tables import MachineRow, machine_kind, reason_sentence
 from people.queries import TeamName
 
 
@@ -23,14 +28,29 @@ class TeamRow:
     spend: MonthSpend
 
     @property
-    def idle_money(self) -> object:
+    def idle_money(self) -> Decimal:
         """What idle GPUs cost."""
-        return self.spend.of(*IDLE)
+        return self.spend.idle_money
 
     @property
-    def money_by_state(self) -> dict[str, object]:
+    def unknown_hours(self) -> float:
+        """GPU-hours of which nothing is known."""
+        return self.spend.hours("unknown")
+
+    @property
+    def money_by_state(self) -> dict[str, Decimal]:
         """The parts of its bar."""
         return {state: self.spend.of(state) for state in MONEY_STATES}
+
+
+@dataclass(frozen=True)
+class StateRow:
+    """A state's GPU-hours and money; ``share_pct`` of all money."""
+
+    state: str
+    hours: float | None
+    money: Decimal
+    share_pct: float | None
 
 
 @dataclass(frozen=True)
@@ -42,19 +62,52 @@ class CurrencyBlock:
     rows: list[TeamRow]
 
     @property
-    def idle_minutes(self) -> float:
-        """GPU-minutes held or empty."""
-        return self.total.time(*IDLE)
+    def idle_hours(self) -> float:
+        """GPU-hours held or empty."""
+        return self.total.hours(*IDLE)
 
     @property
-    def unknown_minutes(self) -> float:
-        """GPU-minutes of which nothing is known."""
-        return self.total.time("unknown")
+    def unknown_hours(self) -> float:
+        """GPU-hours of which nothing is known."""
+        return self.total.hours("unknown")
 
     @property
-    def idle_money(self) -> object:
+    def idle_money(self) -> Decimal:
         """What idle GPUs cost."""
-        return self.total.of(*IDLE)
+        return self.total.idle_money
+
+    @property
+    def idle_pct(self) -> float | None:
+        """Share (0 to 100) of the money that idle GPUs cost."""
+        return self._share(self.idle_money)
+
+    @property
+    def beside_pct(self) -> float | None:
+        """Share (0 to 100) of storage, network and other."""
+        return self._share(self.total.beside)
+
+    @property
+    def money_by_state(self) -> dict[str, Decimal]:
+        """The parts of its bar."""
+        return {state: self.total.of(state) for state in MONEY_STATES}
+
+    @property
+    def largest(self) -> Decimal:
+        """Compute money of the largest row: the length of a whole bar."""
+        return max((row.spend.of(*MONEY_STATES) for row in self.rows), default=Decimal(0))
+
+    @property
+    def state_rows(self) -> list[StateRow]:
+        """One row per state; stopped only where running on while stopped costs something."""
+        rows = []
+        for state in MONEY_STATES:
+            hours, money = (None if state == "stopped" else self.total.hours(state)), self.total.of(state)
+            if state != "stopped" or money:
+                rows.append(StateRow(state, hours, money, self._share(money)))
+        return rows
+
+    def _share(self, money: Decimal) -> float | None:
+        return float(100 * money / self.total.total) if self.total.total > 0 else None
 
 
 def currency_blocks(
@@ -79,6 +132,18 @@ def _row(team: int | None, spend: MonthSpend, teams: Mapping[int, TeamName], mon
     return TeamRow(name, parent.name if parent else "", urlencode({"month": month, "team": name}), False, spend)
 
 
+def largest_teams(block: CurrencyBlock, limit: int) -> tuple[list[str], list[MonthSpend]]:
+    """Give names and spend of the largest teams, the others as one (``limit`` bars), and of Unassigned by itself."""
+    named = [row for row in block.rows if not row.is_unassigned]
+    shown = named if len(named) <= limit else named[: limit - 1]
+    bars = [(row.name, row.spend) for row in shown]
+    rest = named[len(shown) :]
+    if rest:
+        bars.append((_("%(count)d more teams") % {"count": len(rest)}, total_of(row.spend for row in rest)))
+    bars += [(row.name, row.spend) for row in block.rows if row.is_unassigned]
+    return [name for name, _spend in bars], [spend for _name, spend in bars]
+
+
 def csv_rows(blocks: Iterable[CurrencyBlock]) -> Iterator[list[str]]:
     """Yield header and rows: exact amounts with dot decimals, GPU-hours by state; nothing stands after the last row."""
     states = [f"money_{state}" for state in MONEY_STATES]
@@ -97,8 +162,37 @@ def csv_rows(blocks: Iterable[CurrencyBlock]) -> Iterator[list[str]]:
             spend = row.spend
             total = "" if spend.is_unpriced else f"{spend.total.normalize():f}"
             money = [f"{spend.of(state).normalize():f}" for state in MONEY_STATES]
-            times = [f"{spend.time(one) / 60:.4f}" for one in hours]
+            times = [f"{spend.hours(one):.4f}" for one in hours]
             yield [
                 row.name, block.currency, total, *money, f"{spend.beside.normalize():f}", *times,
-                f"{spend.minutes_unpriced / 60:.4f}",
+                f"{spend.unpriced_hours:.4f}",
             ]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class IdleRow:
+    """An idle machine with its price; None: unpriced."""
+
+    machine: MachineRow
+    price: HourlyPrice | None
+
+
+def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: datetime) -> list[IdleRow]:
+    """Make rows of idle machines for a page of ``at``."""
+    rows = []
+    for one in priced:
+        found = one.instance
+        team = teams.get(found.team_id or 0)
+        machine = MachineRow(
+            path=found.path,
+            name=found.external_id,
+            account=found.account or "",
+            team=team.name if team else _("Unassigned"),
+            kind=machine_kind(found.gpu_count, str(found.attributes.get("gpu_model") or "")),
+            state=found.state,
+            sentence=reason_sentence(found.reason),
+            since=found.since,
+            idle_for=at - found.since if found.since else None,
+        )
+        rows.append(IdleRow(machine, one.price))
+    return rows

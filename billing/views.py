@@ -1,27 +1,34 @@
-"""Pages of money: the overview and its files."""
+"""Pages of money: the overview with its files, and what is idle right now."""
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from billing import charts
-from billing.filters import MonthChoice, read_choice
-from billing.queries.month import by_day, by_team
-from billing.tables import CurrencyBlock, csv_rows, currency_blocks
+from billing.filters import MonthChoice, read_choice, read_team
+from billing.queries.idle_now import IdleNow, idle_now
+from billing.queries.month import Month, month_of
+from billing.queries.prices import Prices
+from billing.tables import CurrencyBlock, csv_rows, currency_blocks, idle_rows, largest_teams
 from common.csv_files import csv_lines
 from common.errors import BadInput
 from common.figures import web_json
 from common.state_words import STATE_WORDS
 from fleet.queries.health import sources_health
+from fleet.queries.standing import FleetNow, fleet_now
+from people.roles import TeamChoice
 from people.visitor import Visitor, signed_in
 
 TEAMS_IN_PICTURE = 8
+IDLE_ON_OVERVIEW = 6
+IDLE_ON_PAGE = 50
 
 
 @require_safe
@@ -32,12 +39,14 @@ def overview(request: HttpRequest, visitor: Visitor) -> HttpResponse:
         choice = read_choice(request.GET, visitor)
     except BadInput as error:
         return render(request, "400.html", {"hint": f"{error.message} {error.hint}"}, status=400)
-    sources = sources_health(visitor.now)
-    context: dict[str, Any] = {"nav": "overview", "visitor": visitor, "choice": choice, "sources": sources}
-    if not choice.has_data:
+    context: dict[str, Any] = {"nav": "overview", "visitor": visitor, "choice": choice}
+    context["sources"] = sources_health(visitor.now)
+    context |= _idle_context(choice.teams, choice.team, visitor)
+    if not choice.has_data and not context["fleet"].instances:
         return render(request, "billing/first_run.html", context)
-    blocks = _blocks(choice, visitor)
-    context |= {"blocks": blocks, "pictures": _pictures(blocks, choice)}
+    month = month_of(choice.days, choice.teams)
+    blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
+    context |= {"blocks": _with_pictures(blocks, month, choice)}
     return render(request, "billing/overview.html", context)
 
 
@@ -49,54 +58,68 @@ def overview_csv(request: HttpRequest, visitor: Visitor) -> HttpResponse | Strea
         choice = read_choice(request.GET, visitor)
     except BadInput as error:
         return HttpResponse(f"{error.message} {error.hint}\n", status=400, content_type="text/plain; charset=utf-8")
-    answer = StreamingHttpResponse(
-        csv_lines(csv_rows(_blocks(choice, visitor))), content_type="text/csv; charset=utf-8"
-    )
+    month = month_of(choice.days, choice.teams)
+    blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
+    answer = StreamingHttpResponse(csv_lines(csv_rows(blocks)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="fleetledger-teams-{choice.month:%Y-%m}-usage.csv"'
     return answer
 
 
-def _blocks(choice: MonthChoice, visitor: Visitor) -> list[CurrencyBlock]:
-    spend = by_team(choice.days, choice.teams)
-    return currency_blocks(spend, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
+@require_safe
+@signed_in
+def idle_top(request: HttpRequest, visitor: Visitor) -> HttpResponse:
+    """Give the overview's list of idle machines anew; it asks for it once a minute."""
+    team = request.GET.get("team", "")
+    context = {"visitor": visitor} | _idle_context(read_team(team, visitor), team, visitor)
+    return render(request, "billing/_idle_top.html", context)
 
 
-def _pictures(blocks: list[CurrencyBlock], choice: MonthChoice) -> list[dict[str, Any]]:
-    """Give per block its figures as JSON values with the ids under which the page finds them."""
-    daily = by_day(choice.days, choice.teams)
+@require_safe
+@signed_in
+def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponse:
+    """List every machine that is idle now, dearest first, page by page."""
+    team = request.GET.get("team", "")
+    idle = _priced(fleet_now(read_team(team, visitor)), visitor)
+    page = Paginator(idle.rows, IDLE_ON_PAGE).get_page(request.GET.get("page"))
+    rows = idle_rows(page.object_list, visitor.teams, visitor.now)
+    context = {"nav": "idle", "visitor": visitor, "team": team, "idle": idle, "page": page, "rows": rows}
+    return render(request, "billing/idle.html", context | {"sources": sources_health(visitor.now)})
+
+
+def _priced(fleet: FleetNow, visitor: Visitor) -> IdleNow:
+    return idle_now(fleet.idle, Prices([one.id for one in fleet.idle]), visitor.now)
+
+
+def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, Any]:
+    """Give what the list of idle machines on the overview needs."""
+    fleet = fleet_now(teams)
+    idle = _priced(fleet, visitor)
+    return {
+        "team": team,
+        "idle": idle,
+        "fleet": fleet,
+        "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now),
+    }
+
+
+def _with_pictures(blocks: list[CurrencyBlock], month: Month, choice: MonthChoice) -> list[dict[str, Any]]:
+    """Give each block its figures as JSON values, with the ids under which the page finds them."""
     words = charts.Words({key: str(word) for key, word in STATE_WORDS.items()}, _("Storage, network, other"))
     length = (choice.days.end - choice.days.first).days
     days = [choice.days.first + timedelta(days=index) for index in range(length)]
-    pictures = []
+    result = []
     for index, block in enumerate(blocks):
-        spend: dict[date, Any] = {day: one for (currency, day), one in daily.items() if currency == block.currency}
-        names, parts = _largest(block)
-        pictures.append(
+        daily = {day: one for (currency, day), one in month.by_day.items() if currency == block.currency}
+        names, parts = largest_teams(block, TEAMS_IN_PICTURE)
+        result.append(
             {
-                "days": f"figure-days-{index}",
-                "days_json": web_json(charts.daily_spend(days, spend, block.currency, words)),
-                "teams": f"figure-teams-{index}",
-                "teams_json": web_json(charts.team_spend(names, parts, block.currency, words)),
-                "teams_rows": len(names),
+                "block": block,
+                "days_id": f"figure-days-{index}",
+                "days": web_json(charts.daily_spend(days, daily, block.currency, words)),
+                "teams_id": f"figure-teams-{index}",
+                "teams": web_json(charts.team_spend(names, parts, block.currency, words)),
+                "bars": len(names),
+                "gaps": choice.gaps(daily),
             }
         )
-    return pictures
-
-
-def _largest(block: CurrencyBlock) -> tuple[list[str], list[Any]]:
-    """Give the largest teams one by one, the others as one bar, Unassigned always by itself."""
-    named = [row for row in block.rows if not row.is_unassigned]
-    shown = named if len(named) <= TEAMS_IN_PICTURE else named[: TEAMS_IN_PICTURE - 1]
-    names, parts = [row.name for row in shown], [row.spend for row in shown]
-    rest = named[len(shown) :]
-    if rest:
-        together = rest[0].spend
-        for row in rest[1:]:
-            together = together + row.spend
-        names.append(_("%(count)d more teams") % {"count": len(rest)})
-        parts.append(together)
-    for row in block.rows:
-        if row.is_unassigned:
-            names.append(row.name)
-            parts.append(row.spend)
-    return names, parts
+    return result

@@ -57,6 +57,20 @@ def upsert_rows(
         return int(written)
 
 
+def update_rows(table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
+    """COPY ``rows`` into a staging table and update ``table`` by `id`, the first of ``columns``; give rows written."""
+    names = ", ".join(f'"{column}"' for column in columns)
+    values = ", ".join(f'"{column}" = new."{column}"' for column in columns[1:])
+    with transaction.atomic(), connection.cursor() as cursor:
+        staging = f"staging_{table}"
+        cursor.execute(f'CREATE TEMP TABLE "{staging}" ON COMMIT DROP AS SELECT {names} FROM "{table}" WITH NO DATA')
+        copy_rows(staging, columns, rows)
+        cursor.execute(f'UPDATE "{table}" AS target SET {values} FROM "{staging}" AS new WHERE target.id = new.id')
+        written = cursor.rowcount
+        cursor.execute(f'DROP TABLE "{staging}"')
+        return int(written)
+
+
 @contextmanager
 def advisory_lock(name: str, *, wait: bool = False) -> Iterator[bool]:
     """Hold the session lock ``name``; yields whether it was got. It saves work, it never guards an effect."""
@@ -73,3 +87,9 @@ def advisory_lock(name: str, *, wait: bool = False) -> Iterator[bool]:
         finally:
             if held:
                 cursor.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+
+
+def take_lock(name: str) -> None:
+    """Wait for the lock ``name`` and hold it to the end of the transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])

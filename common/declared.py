@@ -1,7 +1,7 @@
 """Things that a file declares and the rows that keep them: what an apply did to each, and one way to do it for all.
 
-A row that a file made carries ``declared`` (the form it was declared in); rows made in the page or by telemetry have None
-there, and no apply removes them.
+A row that a file made carries ``declared`` (the form it was declared in); rows made in the page or by telemetry have
+None there, and no apply removes them.
 """
 
 from __future__ import annotations
@@ -60,23 +60,21 @@ def declare_rows(
     make: Callable[[str], RowT],
     fill: Callable[[RowT, Spec], None],
     current: Callable[[RowT], Spec],
-    before_change: Callable[[RowT, tuple[str, ...]], None] | None = None,
 ) -> list[Change]:
     """Bring ``rows`` (by name) to what is ``wanted`` and say what was done to each; nothing is removed.
 
-    ``current`` reads a row's form as it is now, so that an edit in the page is brought back. ``before_change`` may do more
-    for a changed row before it is saved.
+    ``make`` gives a new row that is not saved; ``fill`` sets a row to its form; ``current`` reads a row's form as it is
+    now, so that an edit in the page is brought back.
     """
     changes = []
     for name, spec in wanted:
         row = rows.get(name)
+        fields: tuple[str, ...] = ()
         if row is None:
-            row, verb, fields = make(name), Verb.CREATED, ()
+            row, verb = make(name), Verb.CREATED
         else:
             fields = differing(current(row), spec) or (() if row.declared is not None else ("declared",))
             verb = Verb.CHANGED if fields else Verb.UNCHANGED
-        if verb is Verb.CHANGED and before_change:
-            before_change(row, fields)
         if verb is not Verb.UNCHANGED:
             fill(row, spec)
             row.declared = dict(spec)
@@ -86,7 +84,7 @@ def declare_rows(
 
 
 def settle_leftovers(
-    kind: str, rows: Mapping[str, RowT], wanted: Iterable[str], *, prune: bool, remove: Callable[[RowT], None]
+    kind: str, rows: Mapping[str, RowT], wanted: Iterable[str], *, prune: bool, remove: Callable[[RowT], object]
 ) -> list[Change]:
     """Remove (with ``prune``) or report the rows that a file declared once and no longer does."""
     keep = set(wanted)

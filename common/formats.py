@@ -50,10 +50,13 @@ def count(number: float | Decimal | None, places: int = 0) -> str:
     return MISSING if number is None else f"{number:,.{places}f}"
 
 
-def hours_of(minutes: float) -> str:
-    """Write minutes as hours: whole ones from 100 on, else one decimal."""
-    hours = minutes / 60
-    return count(hours) if hours >= 100 or hours == int(hours) else count(hours, 1)
+def hours(number: float | None) -> str:
+    """Write hours: whole ones from 100 on, else one decimal; ``< 0.1`` for less."""
+    if number is None:
+        return MISSING
+    if 0 < number < 0.05:
+        return "< 0.1"
+    return count(number) if number >= 99.95 or number == int(number) else count(number, 1)
 
 
 def percent(share: float | None, places: int = 1) -> str:

@@ -60,7 +60,7 @@ def _encode(columns: Mapping[str, NDArray[Any]], kinds: Mapping[str, str], count
 
 
 def fetch(query: str, columns: Mapping[str, str]) -> NDArray[Any]:
-    """Give the answer of ``query`` as records; ``columns`` name its columns in order with their kinds (`i8`, `b1`, ...).
+    """Give the answer of ``query`` as records; ``columns`` name its columns in order with their kinds (`i8`, `b1`).
 
     The query can't have parameters (COPY takes none): stage what it depends on. Its columns must hold no nulls.
     """

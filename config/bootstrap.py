@@ -85,7 +85,7 @@ def install(name):
                 return
     sys.stdout.write("Installing requirements/%s into .venv\n" % name)
     sys.stdout.flush()
-    command = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    command = [PYTHON, "-m", "pip", "install", "--quiet", "--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--root-user-action=ignore", "--require-hashes", "-r", path]
     if subprocess.call(command, cwd=ROOT):
         refuse("requirements/%s could not be installed; the lines above say why. make setup tries again." % name)

@@ -102,6 +102,7 @@ class Transport(virtual.Transport):
     default_port = 0
     driver_type = "files"
     driver_name = "files"
+    default_connection_params = {"port": 0}  # no host: kombu would miss one and say so
 
     def driver_version(self) -> str:
         """Give the version that kombu shows."""

@@ -40,6 +40,8 @@ def run(argv: Sequence[str]) -> int:
     except FleetledgerError as error:
         _report(error, as_json="--json" in argv)
         return error.exit_code
+    except KeyboardInterrupt:
+        return 130
     finally:
         _leave(hold)
 
@@ -57,11 +59,10 @@ def _execute(argv: Sequence[str], *, migrates: bool) -> int:
 
 
 def _report(error: FleetledgerError, *, as_json: bool) -> None:
-    """Say on stderr what is wrong, a line each; with --json give the error document too."""
-    errors = error.errors if isinstance(error, BadInputs) else (error,)
-    for one in errors:
-        sys.stderr.write(f"{one.message} {one.hint} [{one.code}]\n")
+    """Say on stderr what is wrong; with --json give the error document too."""
+    startup.report(error)
     if as_json:
+        errors = error.errors if isinstance(error, BadInputs) else (error,)
         document = {"error": error.as_json(), "errors": [one.as_json() for one in errors]}
         sys.stdout.write(f"{json.dumps(document, ensure_ascii=False)}\n")
 

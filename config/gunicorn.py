@@ -12,4 +12,4 @@ max_requests = 20_000  # a leak, if there is one, stays small
 max_requests_jitter = 2_000
 loglevel = "warning"
 accesslog = None
-no_control_socket = True
+control_socket_disable = True

@@ -10,12 +10,12 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from common.errors import FleetledgerError
 from config import startup
-from config.embedded import Hold
 
 SECONDS_TO_END = 8.0
 SOCKET_VARIABLE = "WEB_SOCKET"  # the number of the listening socket that the supervisor hands down
@@ -54,37 +54,27 @@ def web() -> None:
 
 def worker() -> None:
     """Run periodic jobs as beat's messages come."""
-    from django.conf import settings
+    from celery.exceptions import SecurityWarning
 
-    from config.broker import sweep
-    from config.celery import app
+    from config.celery import app, let_database_go
 
-    hold = startup.begin()  # kept until the end
-    if not settings.ENVIRONMENT.is_set("CELERY_BROKER_URL"):
-        sweep(settings.FOLDER.broker)
-    sys.argv = ["celery", "worker"]  # what process lists show
+    # Root is what the person at the terminal chose, and messages are JSON: nothing in them is run.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     options = ["--concurrency=2", "--loglevel=WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     try:
         app.worker_main(["--quiet", "worker", *options])
     finally:
-        release(hold)
+        let_database_go()
 
 
 def beat() -> None:
     """Send a message for every job that is due."""
-    from config.celery import app
+    from config.celery import app, let_database_go
 
-    hold = startup.begin()
     try:
         app.Beat(loglevel="WARNING", pidfile=None, quiet=True).run()
     finally:
-        release(hold)
-
-
-def release(hold: Hold | None) -> None:
-    """Let go of the embedded engine."""
-    if hold is not None:
-        hold.release()
+        let_database_go()
 
 
 PROGRAMS: Mapping[str, Callable[[], None]] = {"web": web, "worker": worker, "beat": beat}
@@ -98,8 +88,7 @@ def main(arguments: list[str]) -> int:
     try:
         PROGRAMS[name]()
     except FleetledgerError as error:
-        sys.stderr.write(f"{error.message} {error.hint} [{error.code}]\n")
-        return error.exit_code
+        return startup.report(error)
     return 0
 
 

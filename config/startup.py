@@ -7,11 +7,14 @@ Three steps, since settings may only be loaded after the first:
 from __future__ import annotations
 
 import os
+import sys
 
-from common.errors import BadInput, BadInputs
+from common.errors import BadInput, BadInputs, FleetledgerError, OutsideFailed
 from config import environment
 from config.embedded import Hold, hold_engine
-from config.folders import DataFolder, secret_key
+from config.folders import DataFolder, StartError, secret_key
+
+OLDEST_POSTGRESQL = 150000  # as libpq counts
 
 
 def begin(*, needs_database: bool = True) -> Hold | None:
@@ -32,6 +35,13 @@ def begin(*, needs_database: bool = True) -> Hold | None:
     return hold_engine(folder) if found.uses_embedded_engine else None
 
 
+def report(error: FleetledgerError) -> int:
+    """Say on stderr what is wrong, one line for each error; give the exit code."""
+    for one in error.errors if isinstance(error, BadInputs) else (error,):
+        sys.stderr.write(f"{' '.join(part for part in (one.message, one.hint) if part)} [{one.code}]\n")
+    return error.exit_code
+
+
 def ensure_migrated() -> bool:
     """Bring the database's tables up to this release, if they are older; tell whether there was work.
 
@@ -39,10 +49,35 @@ def ensure_migrated() -> bool:
     """
     from django.core.management import call_command
 
-    if not missing_migrations():
+    from config.embedded.roles import rights_are_given
+
+    check_database()
+    if not missing_migrations() and rights_are_given():
         return False
     call_command("migrate", interactive=False, verbosity=0)
     return True
+
+
+def check_database() -> None:
+    """Connect. Raises OutsideFailed (database_unreachable) or StartError (database_old), in one clear line."""
+    from django.db import OperationalError, connection
+
+    try:
+        connection.ensure_connection()
+    except OperationalError as error:
+        reason = str(error).strip().splitlines()[0].strip()
+        raise OutsideFailed(
+            "database_unreachable",
+            f"The database can't be reached: {reason}",
+            hint="Is it up, and is DATABASE_URL right?",
+        ) from None
+    version = connection.connection.info.server_version
+    if version < OLDEST_POSTGRESQL:
+        raise StartError(
+            "database_old",
+            f"The database is PostgreSQL {version // 10000}; Fleetledger needs {OLDEST_POSTGRESQL // 10000} or newer.",
+            hint="Upgrade it, or leave DATABASE_URL out to use the embedded one.",
+        )
 
 
 def missing_migrations() -> set[tuple[str, str]]:

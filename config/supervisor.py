@@ -23,7 +23,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from common.errors import BadInputs, FleetledgerError
+from common.errors import FleetledgerError
 from config import environment, startup
 from config.embedded import Hold
 from config.environment import BASE_FOLDER
@@ -76,6 +76,7 @@ class Child:
         code = self.process.poll()
         if code is None:
             return
+        self._end_group(self.process.pid)
         if now - self.started_at > SECONDS_THAT_COUNT_AS_WELL:
             self.failures = 0
         pause = min(2.0**self.failures, LONGEST_BACK_OFF)
@@ -88,15 +89,17 @@ class Child:
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
 
-    def wait(self, until: float) -> None:
-        """Wait for the end, at most until ``until`` (monotonic); then end its whole group."""
-        if self.process is None:
-            return
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(max(0.0, until - time.monotonic()))
+    def finish(self) -> None:
+        """Kill what is left of it, and see it off."""
+        if self.process is not None:
+            self._end_group(self.process.pid)
+            self.process.wait()
+
+    @staticmethod
+    def _end_group(pid: int) -> None:
+        """Kill the program's whole group: itself if it hangs, and what it may have left behind."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)  # also what it may have left behind
-        self.process.wait()
+            os.killpg(pid, signal.SIGKILL)
 
 
 def ending(code: int) -> str:
@@ -193,7 +196,7 @@ class Supervisor:
             if time.monotonic() > end or self.stop.wait(0.05):
                 break
         for child in reversed(self.children):
-            child.wait(0.0)
+            child.finish()
         (self.folder.run / "url").unlink(missing_ok=True)
 
 
@@ -271,9 +274,7 @@ def main(arguments: list[str]) -> int:
                 hold.release()
             return code
     except FleetledgerError as error:
-        for one in error.errors if isinstance(error, BadInputs) else (error,):
-            sys.stderr.write(f"{one.message} {one.hint} [{one.code}]\n")
-        return error.exit_code
+        return startup.report(error)
 
 
 if __name__ == "__main__":

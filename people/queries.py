@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
+from django.contrib.postgres.expressions import ArraySubquery
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db.models import Subquery
 
 from people.models import Installation, Organization, RoleGrant, Team, User
@@ -54,6 +57,7 @@ class House:
     time_zone: str
     is_replaying: bool
     world_at: datetime | None
+    granted: tuple[int | None, ...] = ()  # the team of each grant of the person it was read for
 
     @property
     def zone(self) -> ZoneInfo:
@@ -61,18 +65,22 @@ class House:
         return ZoneInfo(self.time_zone)
 
 
-def house() -> House:
-    """Give the organisation and the installation's clock (both made on first use)."""
+def house(user: User | None = None) -> House:
+    """Give the organisation and the installation's clock (both made on first use), with the grants of ``user``."""
     clock = Installation.objects.filter(pk=1)
+    grants = RoleGrant.objects.filter(user=user) if user else RoleGrant.objects.none()
     found = Organization.objects.annotate(
-        clock=Subquery(clock.values("clock")), world_at=Subquery(clock.values("world_at"))
+        clock=Subquery(clock.values("clock")),
+        world_at=Subquery(clock.values("world_at")),
+        granted=ArraySubquery(grants.values("team_id")),
     ).filter(pk=1)
     row = found.first()
     if row is None or row.clock is None:
         organization()
         installation()
         row = found.get()
-    return House(row.name, row.currency, row.time_zone, row.clock == ClockMode.REPLAY, row.world_at)
+    is_replaying = row.clock == ClockMode.REPLAY
+    return House(row.name, row.currency, row.time_zone, is_replaying, row.world_at, tuple(row.granted or ()))
 
 
 @dataclass(frozen=True)
@@ -91,11 +99,10 @@ def teams() -> dict[int, TeamName]:
     return {row[0]: TeamName(*row) for row in rows}
 
 
-def visible_team_ids(user: User, known: Mapping[int, TeamName] | None = None) -> frozenset[int] | None:
-    """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned. ``known``: all teams."""
+def visible_team_ids(user: User) -> frozenset[int] | None:
+    """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned."""
     granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
-    every = teams() if known is None else known
-    return visible_teams(granted, {team.id: team.parent_id for team in every.values()})
+    return visible_teams(granted, {team.id: team.parent_id for team in teams().values()})
 
 
 def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
@@ -118,6 +125,15 @@ def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:
     return found
 
 
+def _is_address(text: str) -> bool:
+    """Say whether ``text`` is an e-mail address; owners also come as user names, roles and numbers."""
+    try:
+        validate_email(text)
+    except ValidationError:
+        return False
+    return True
+
+
 def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, int | None], list[str]]:
     """Give whom a message for each (owner's address or nothing, team) is for, as addresses.
 
@@ -135,7 +151,7 @@ def recipients(readers: Collection[tuple[str, int | None]]) -> dict[tuple[str, i
     found: dict[tuple[str, int | None], list[str]] = {}
     for owner, team_id in readers:
         address = owner.strip().lower()
-        if "@" in address and address not in switched_off:
+        if _is_address(address) and address not in switched_off:
             found[owner, team_id] = [address]
             continue
         ancestry = _ancestry(team_id, teams) if team_id is not None else []

@@ -7,6 +7,8 @@ any grant a person sees nothing, which is not an error: somebody has to say firs
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 
 def with_sub_teams(roots: Iterable[int], parents: Mapping[int, int | None]) -> frozenset[int]:
@@ -29,3 +31,24 @@ def visible_teams(granted: Iterable[int | None], parents: Mapping[int, int | Non
     if None in teams:
         return None
     return with_sub_teams((team for team in teams if team is not None), parents)
+
+
+@dataclass(frozen=True)
+class TeamChoice:
+    """Which rows a page may count: ``team_ids`` None for every team; ``unassigned``: rows without a team too."""
+
+    team_ids: frozenset[int] | None
+    unassigned: bool
+
+    def condition(self, column: str) -> tuple[str, list[Any]]:
+        """Give the SQL condition on a team column, with its parameters."""
+        if self.team_ids is None:
+            return ("TRUE" if self.unassigned else f"{column} IS NOT NULL"), []
+        chosen = f"{column} = ANY(%s)"
+        return (f"({chosen} OR {column} IS NULL)" if self.unassigned else chosen), [sorted(self.team_ids)]
+
+    def covers(self, team_id: int | None) -> bool:
+        """Say whether a thing of this team (None: without a team) may be shown."""
+        if team_id is None:
+            return self.unassigned
+        return self.team_ids is None or team_id in self.team_ids

@@ -16,8 +16,8 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from common.clock import real_now
 from people.models import User
-from people.queries import House, TeamName, house, teams, visible_team_ids
-from people.roles import with_sub_teams
+from people.queries import House, TeamName, house, teams
+from people.roles import TeamChoice, visible_teams, with_sub_teams
 
 P = ParamSpec("P")
 
@@ -42,6 +42,11 @@ class Visitor:
         """Whether nobody has said yet what this person may see."""
         return self.visible is not None and not self.visible
 
+    @property
+    def everything(self) -> TeamChoice:
+        """All rows that may be shown."""
+        return TeamChoice(self.visible, unassigned=self.sees_all)
+
     def team_named(self, name: str) -> TeamName | None:
         """Find a visible team by name, in any case; another's team is not found."""
         return next((team for team in self.teams.values() if team.name.lower() == name.lower()), None)
@@ -53,8 +58,8 @@ class Visitor:
 
 def visitor_of(user: User) -> Visitor:
     """Read what a page needs to know about ``user``. Under replay the page's time is the world's."""
-    place, every = house(), teams()
-    visible = visible_team_ids(user, every)
+    place, every = house(user), teams()
+    visible = visible_teams(place.granted, {team.id: team.parent_id for team in every.values()})
     shown = every if visible is None else {team.id: team for team in every.values() if team.id in visible}
     now = place.world_at if place.is_replaying and place.world_at else real_now()
     return Visitor(user=user, house=place, teams=shown, visible=visible, now=now)

@@ -7,12 +7,19 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import connection, transaction
+from django.db.models import CharField
 
 from alerts.actions.outbox import write_messages, write_resolved
 from alerts.domain.occurrence import TOLD_WHEN_OVER, Occurrence
+from alerts.domain.storable import storable, storable_text
 from alerts.models import Alert
 from alerts.models.alert import RESOLVED
 
+_LIMITS = {
+    field.name: field.max_length or 0
+    for field in Alert._meta.concrete_fields
+    if isinstance(field, CharField) and field.name != "state"
+}
 _GIVEN = """WITH given AS (
     SELECT DISTINCT ON (rule, subject_kind, subject, account, episode) *
     FROM jsonb_to_recordset(%(rows)s::jsonb) AS row(
@@ -64,11 +71,9 @@ def raise_alerts(occurrences: Sequence[Occurrence], *, now: datetime) -> int:
 
 
 def _row(place: int, one: Occurrence) -> dict[str, object]:
-    return {
-        "rule": one.rule, "kind": one.kind, "subject_kind": one.subject_kind, "subject": one.subject,
-        "account": one.account or "", "team_id": one.team_id, "owner": one.owner or "", "episode": one.episode,
-        "threshold": one.threshold, "facts": dict(one.facts), "place": place,
-    }  # fmt: skip
+    """Give the row of an occurrence; a name that is too long for its column must not fail all others."""
+    texts = {name: storable_text(getattr(one, name) or "", limit=limit) for name, limit in _LIMITS.items()}
+    return {**texts, "team_id": one.team_id, "facts": storable(one.facts), "place": place}
 
 
 @transaction.atomic
@@ -88,7 +93,10 @@ def resolve_alerts(
     if not subjects:
         return 0
     found = Alert.objects.filter(
-        rule=rule, subject_kind=subject_kind, subject__in=list(subjects), account=account or ""
+        rule=rule,
+        subject_kind=subject_kind,
+        subject__in=[storable_text(subject, limit=_LIMITS["subject"]) for subject in subjects],
+        account=account or "",
     ).exclude(state=RESOLVED)
     if episode is not None:
         found = found.filter(episode=episode)

@@ -41,6 +41,7 @@ def break_channel(channel_id: int, *, reason: str, now: datetime) -> bool:
     return True
 
 
+@transaction.atomic
 def note_failure(channel_id: int, *, retry_after: float | None, now: datetime) -> None:
     """Leave the channel alone for a while; after an hour of failures the others are told."""
     channel = Channel.objects.select_for_update().get(pk=channel_id)

@@ -42,6 +42,7 @@ def claim_next(channel: Channel, *, seconds_between: float, at: datetime) -> Cla
     delivery = (
         waiting()
         .filter(free(at), channel=channel, due_at__lte=at)
+        .select_related("message__team")
         .select_for_update(skip_locked=True, of=("self",))
         .order_by("due_at", "pk")
         .first()

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from alerts.models import Channel, Route
+from alerts.models.delivery import DeliveryState
 from common.declared import Change, Spec, Verb, declare_rows, settle_leftovers
 
 REMOVED = "removed from fleet.yaml"
 
 
 def declare_channels(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
-    """Create and change channels; a change lets a broken one try again. One with deliveries is shut instead of deleted."""
+    """Create and change channels; one with deliveries is shut instead of deleted (`mend_channels` opens it)."""
     rows = {row.name: row for row in Channel.objects.all()}
 
     def fill(row: Channel, spec: Spec) -> None:
         row.kind = spec["kind"]
         row.spec = {key: value for key, value in spec.items() if key not in ("name", "kind")}
-        row.broken_at, row.broken_reason, row.not_before = None, "", None
 
     def remove(row: Channel) -> None:
         if not row.deliveries.exists():
@@ -26,6 +26,7 @@ def declare_channels(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
         row.declared, row.broken_reason = None, REMOVED
         row.broken_at = row.deliveries.latest("due_at").due_at
         row.save()
+        row.deliveries.filter(state=DeliveryState.WAITING).update(state=DeliveryState.FAILED)
 
     names = [(spec["name"], spec) for spec in wanted]
     changes = declare_rows(

@@ -12,6 +12,7 @@ from typing import Any
 import structlog
 from django.db import connection
 
+from alerts.actions.channels import note_failure
 from alerts.actions.claims import Claim, claim_next, expire, record
 from alerts.actions.render import render_message
 from alerts.domain.pace import STILL, Pace
@@ -20,7 +21,7 @@ from alerts.models import Channel as ChannelRow
 from alerts.models import Delivery
 from alerts.queries.adapters import adapter, is_test
 from alerts.queries.documents import DELIVERED
-from alerts.queries.outbox import due_channels, waiting
+from alerts.queries.outbox import CLAIM_LIVES, due_channels, waiting
 from common.effects import Effects
 from common.errors import FleetledgerError
 
@@ -89,14 +90,15 @@ def _simulate(now: datetime, effects: Effects, result: DeliverResult) -> list[in
         cursor.execute(
             """WITH marked AS (
                 UPDATE alerts_delivery SET state = 'simulated', delivered_at = %(now)s, tries = tries + 1, claim = NULL
-                WHERE state = 'waiting' AND due_at <= %(now)s AND channel_id = ANY(%(held)s) AND claim IS NULL
+                WHERE state = 'waiting' AND due_at <= %(now)s AND channel_id = ANY(%(held)s)
+                    AND (claim IS NULL OR claimed_at <= %(dead)s)
                 RETURNING id, message_id
             ), noted AS (
                 INSERT INTO alerts_attempt (delivery_id, at, outcome, detail)
                 SELECT id, %(now)s, 'simulated', '' FROM marked
             )
             SELECT message_id FROM marked""",
-            {"now": now, "held": held},
+            {"now": now, "held": held, "dead": now - CLAIM_LIVES},
         )
         messages = [pk for (pk,) in cursor.fetchall()]
     result.simulated = len(messages)
@@ -120,6 +122,7 @@ def _begin(one: _Round, row: ChannelRow) -> None:
         channel = adapter(row)
     except FleetledgerError as error:
         log.warning("channel_unusable", channel=row.name, code=error.code)
+        note_failure(row.pk, retry_after=None, now=one.at)
         return
     at = one.at
     claim = claim_next(row, seconds_between=channel.seconds_between, at=at)
@@ -128,7 +131,7 @@ def _begin(one: _Round, row: ChannelRow) -> None:
     message = claim.delivery.message
     alerts = list(message.alerts.select_related("team").order_by("pk"))
     ids = Ids(str(message.key), tuple(alert.pk for alert in alerts), given_time=one.pace.given_time)
-    words = render_message(message, alerts, now=at)
+    words = render_message(message, alerts, to=claim.delivery.to, now=at)
     one.busy[one.pool.submit(_send, channel, words, claim.delivery.to, ids, at)] = (row, claim)
 
 
@@ -139,7 +142,7 @@ def _send(channel: Channel, words: Rendered, to: str, ids: Ids, at: datetime) ->
     except ChannelError as error:
         return error
     except Exception as error:  # noqa: BLE001 - a defect of ours; its text could hold an address or a secret
-        log.error("channel_defect", error=type(error).__name__)  # noqa: TRY400 - so no traceback either
+        log.error("channel_defect", error=type(error).__name__)
         return ChannelError("defect", unknown=True, about="message")
 
 

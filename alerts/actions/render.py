@@ -9,6 +9,7 @@ from typing import Any, cast
 import structlog
 from django.conf import settings
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext as _
 
 from alerts.domain.ports import Rendered
 from alerts.models import Alert, Message
@@ -21,7 +22,7 @@ log = structlog.get_logger(__name__)
 GENERIC = "alerts.sentences.render"
 
 
-def render_message(message: Message, alerts: list[Alert], *, now: datetime) -> Rendered:
+def render_message(message: Message, alerts: list[Alert], *, to: str, now: datetime) -> Rendered:
     """Give the message in words. A renderer that fails must not lose the message: then the generic one speaks."""
     facts = {**message.facts, "subject": message.subject, "message_kind": message.kind, "said_at": iso(now)}
     path = settings.ALERT_RENDERERS.get(message.topic, GENERIC)
@@ -39,9 +40,18 @@ def render_message(message: Message, alerts: list[Alert], *, now: datetime) -> R
         link=settings.FLEETLEDGER_URL.rstrip("/") + link if link.startswith("/") and settings.FLEETLEDGER_URL else "",
         link_text=str(words.get("link_text") or ""),
         organization=organization().name,
-        reason=str(words.get("reason") or ""),
+        reason=_reason(message, to),
         data={"facts": message.facts, "alerts": [_alert(alert) for alert in alerts]},
     )
+
+
+def _reason(message: Message, to: str) -> str:
+    """Say why ``to`` (an address or nothing) gets the message."""
+    if to and to == message.owner.strip().lower():
+        return _("You get this because you own %(name)s.") % {"name": message.subject}
+    if to and message.team:
+        return _("You get this for the team %(team)s.") % {"team": message.team.name}
+    return ""
 
 
 def _words(path: str, kind: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -6,26 +6,25 @@ import contextlib
 import smtplib
 from collections.abc import Mapping
 from datetime import datetime
-from email.utils import format_datetime
+from email.utils import format_datetime, parseaddr
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import environ
 from django.conf import settings
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.core.mail import EmailMultiAlternatives
 from django.core.mail.backends.smtp import EmailBackend
 from django.core.validators import validate_email
 from django.template.loader import render_to_string
 
 from alerts.domain.escape import link_target, plain
-from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
+from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered, is_on
 from common.errors import BadInput
 from common.http import RefusedAddress, checked_addresses
 from common.periods import iso
 
 SECONDS = 10
-SWITCHED_ON = (True, "true")
 FORM = "Write EMAIL_URL=smtp+tls://user:password@host:587."
 
 
@@ -73,17 +72,18 @@ class EmailChannel:
     def check(self) -> None:
         """Raise BadInput when there is no mail server or an address is none."""
         server()
-        for address in self.addresses() or ():
+        given = [parseaddr(str(self.spec["from"]))[1]] if self.spec.get("from") else []
+        for address in [*(self.addresses() or ()), *given]:
             if not is_address(address):
                 raise BadInput(
-                    "bad_address", f"The channel {self.name} has an address that is none.", hint="Mend `to`."
+                    "bad_address", f"The channel {self.name} has an address that is none.", hint="Mend to or from."
                 )
 
     def reachable_server(self) -> dict[str, Any]:
         """Give the server's arguments; a test channel's is on this machine. Raises ChannelError."""
         try:
             options = server()
-            if self.spec.get("test") in SWITCHED_ON:
+            if is_on(self.spec, "test"):
                 checked_addresses(options["host"], options["port"], reach="loopback")
         except BadInput as error:
             raise ChannelError(error.code) from None
@@ -95,21 +95,16 @@ class EmailChannel:
 
     def sender(self) -> str:
         """Give the From address: the channel's ``from``, else the installation's."""
-        return str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL))
+        return plain(str(self.spec.get("from") or sender_of(settings.EMAIL_URL, settings.FLEETLEDGER_URL)))
 
     def send(self, message: Rendered, to: str, ids: Ids, now: datetime) -> Accepted:
         """Send once to one address. Raises ChannelError."""
+        sender = self.sender()
         if not is_address(to):
             raise ChannelError("bad_address", permanent=True, about="address")
         options = self.reachable_server()
         backend = _Backend(**options, timeout=SECONDS, fail_silently=False)
-        mail = compose(
-            message,
-            to,
-            ids,
-            now,
-            sender=self.sender(),
-        )
+        mail = compose(message, to, ids, now, sender=sender)
         try:
             backend.open()
             backend.send_messages([mail])
@@ -148,19 +143,20 @@ def server() -> dict[str, Any]:
             "use_ssl": over_tls,
             "use_tls": bool(read.get("EMAIL_USE_TLS")) and not over_tls,
         }
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, ImproperlyConfigured):
         raise BadInput(
             "bad_email_url", "EMAIL_URL can't be read.", hint="Write smtp+tls://user:password@host:587."
         ) from None
 
 
 def sender_of(url: str, site: str) -> str:
-    """Give the From address: ``?from=`` of EMAIL_URL, its user when that is an address, else fleetledger@ our host."""
+    """Give the From address: ``?from=`` of EMAIL_URL, its user if that is an address, else fleetledger@ our host."""
     parts = urlsplit(url)
     for address in (parse_qs(parts.query).get("from", [""])[0], (parts.username or "").replace("%40", "@")):
         if address and is_address(address):
             return address
-    return f"fleetledger@{urlsplit(site).hostname or 'localhost'}"
+    host = urlsplit(site).hostname or ""
+    return f"fleetledger@{host if host.rpartition('.')[2].isalpha() else 'localhost'}"
 
 
 def compose(message: Rendered, to: str, ids: Ids, now: datetime, *, sender: str) -> EmailMultiAlternatives:
@@ -176,7 +172,7 @@ def compose(message: Rendered, to: str, ids: Ids, now: datetime, *, sender: str)
         "reason": plain(message.reason),
     }
     headers = {
-        "Message-ID": f"<{ids.message}@{sender.rpartition('@')[2]}>",
+        "Message-ID": f"<{ids.message}@{parseaddr(sender)[1].rpartition('@')[2]}>",
         "Date": format_datetime(now),
         "Auto-Submitted": "auto-generated",
         "X-Auto-Response-Suppress": "All",

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from alerts.domain.backoff import read_retry_after
-from alerts.domain.ports import Accepted, ChannelError, Ids
+from alerts.domain.ports import Accepted, ChannelError, Ids, is_on
 from common.errors import BadInput
 from common.http import Answer, Limits, NotAnswered, Reach, RefusedAddress, request
-from common.periods import iso
+from common.periods import iso, parse_duration
 from common.secrets import resolve
 
 GONE = frozenset({401, 403, 404, 405, 410})
 """Answers that mean the address itself is wrong or closed: nothing sent there can arrive."""
 LIMITS = Limits(total_seconds=10.0, bytes=2048)
-SWITCHED_ON = (True, "true")
 LATER = frozenset({408, 409, 423, 425, 429})
-_CODE = re.compile(r"[a-z][a-z_]{1,48}")
+KNOWN_CODES = frozenset(
+    {
+        "action_prohibited", "channel_is_archived", "channel_not_found", "invalid_blocks", "invalid_payload",
+        "invalid_token", "no_active_hooks", "no_service", "no_team", "no_text", "posting_to_general_channel_denied",
+        "rate_limited", "rollup_error", "team_disabled", "too_many_attachments", "user_not_found",
+    }
+)  # fmt: skip
+"""What Slack says in a body. Nothing else of a body is kept: it could repeat what we sent, or the address."""
 
 
 def declared(spec: Mapping[str, Any], key: str) -> str:
@@ -32,18 +38,27 @@ def declared(spec: Mapping[str, Any], key: str) -> str:
 
 def reach_of(spec: Mapping[str, Any]) -> Reach:
     """Give how far a channel may reach: a test channel stays on this machine, inside our network only where allowed."""
-    if spec.get("test") in SWITCHED_ON:
+    if is_on(spec, "test"):
         return "loopback"
-    return "any" if spec.get("allow_private") in SWITCHED_ON else "public"
+    return "any" if is_on(spec, "allow_private") else "public"
 
 
-def post(url: str, body: bytes, *, headers: Mapping[str, str], ids: Ids, now: datetime, reach: Reach) -> Accepted:
+def limits_of(spec: Mapping[str, Any]) -> Limits:
+    """Give how long one request may take: the channel's ``timeout`` (such as ``30s``), else ten seconds."""
+    if not spec.get("timeout"):
+        return LIMITS
+    return replace(LIMITS, total_seconds=parse_duration(str(spec["timeout"]), key="timeout").total_seconds())
+
+
+def post(
+    url: str, body: bytes, *, spec: Mapping[str, Any], headers: Mapping[str, str], ids: Ids, now: datetime
+) -> Accepted:
     """POST ``body`` once. Raises ChannelError; neither it nor its cause names the URL."""
     sent = {"Content-Type": "application/json", "User-Agent": "Fleetledger", "Idempotency-Key": ids.message, **headers}
     if ids.given_time:
         sent["Fleetledger-At"] = iso(now)
     try:
-        answer = request("POST", url, headers=sent, body=body, reach=reach, limits=LIMITS)
+        answer = request("POST", url, headers=sent, body=body, reach=reach_of(spec), limits=limits_of(spec))
     except RefusedAddress:
         raise ChannelError("address_refused", permanent=True) from None
     except NotAnswered as error:
@@ -67,6 +82,5 @@ def judge(answer: Answer, *, now: datetime) -> Accepted:
 
 
 def _short_code(body: bytes) -> str:
-    """Keep an answer such as ``no_service``; anything longer could repeat what we sent, so it is not kept."""
-    text = body.decode("ascii", errors="replace").strip()
-    return text if _CODE.fullmatch(text) else ""
+    text = body[:64].decode("ascii", errors="replace").strip()
+    return text if text in KNOWN_CODES else ""

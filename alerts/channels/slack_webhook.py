@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from alerts.channels.posting import declared, post, reach_of
+from alerts.channels.posting import declared, post
 from alerts.domain.escape import link_target, mrkdwn, slack_plain
 from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
 from common.errors import BadInput
 
-MOST_FIELDS = 10  # Slack's limit of fields in one section
+MOST_FIELDS = 10  # in one section; with 3000 characters in a text, 2000 in a field and 150 in a header: Slack's limits
 
 
 class SlackWebhookChannel:
@@ -38,7 +38,7 @@ class SlackWebhookChannel:
         except BadInput as error:
             raise ChannelError(error.code) from None
         body = json.dumps(blocks(message, ids), ensure_ascii=False).encode()
-        return post(url, body, headers={}, ids=ids, now=now, reach=reach_of(self.spec))
+        return post(url, body, spec=self.spec, headers={}, ids=ids, now=now)
 
 
 def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
         {"type": "header", "text": {"type": "plain_text", "text": slack_plain(message.title) or "-", "emoji": False}},
     ]
     if message.sentence:
-        parts.append({"type": "section", "text": _text(mrkdwn(message.sentence, limit=2500))})
+        parts.append({"type": "section", "text": _text(mrkdwn(message.sentence, limit=15000))})
     fields = [_field(*line) for line in message.lines]
     parts += [
         {"type": "section", "fields": fields[start : start + MOST_FIELDS]}
@@ -55,7 +55,7 @@ def blocks(message: Rendered, ids: Ids) -> dict[str, Any]:
     ]
     footer = _text(_footer(message, ids))
     parts.append({"type": "context", "block_id": f"fleetledger:{ids.message}", "elements": [footer]})
-    text = " ".join(part for part in (mrkdwn(message.title), mrkdwn(message.sentence)) if part)
+    text = ": ".join(part for part in (mrkdwn(message.title), mrkdwn(message.sentence)) if part)
     return {"text": text, "unfurl_links": False, "unfurl_media": False, "blocks": parts}
 
 
@@ -64,7 +64,7 @@ def _text(text: str) -> dict[str, Any]:
 
 
 def _field(label: str, value: str) -> dict[str, Any]:
-    return _text(f"*{mrkdwn(label, limit=100)}*\n{mrkdwn(value, limit=300)}")
+    return _text(f"*{mrkdwn(label, limit=100)}*\n{mrkdwn(value, limit=1500)}")
 
 
 def _footer(message: Rendered, ids: Ids) -> str:

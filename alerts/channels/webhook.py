@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from alerts.channels.posting import declared, post, reach_of
+from alerts.channels.posting import declared, post
 from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
 from alerts.domain.signature import HEADER, sign
 from common.errors import BadInput
@@ -41,7 +41,7 @@ class WebhookChannel:
         except BadInput as error:
             raise ChannelError(error.code) from None
         headers = {HEADER: sign(body, secret=secret, at=int(now.timestamp()))} if secret else {}
-        return post(url, body, headers=headers, ids=ids, now=now, reach=reach_of(self.spec))
+        return post(url, body, spec=self.spec, headers=headers, ids=ids, now=now)
 
 
 def payload(message: Rendered, ids: Ids, now: datetime) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import unicodedata
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _INVISIBLE = frozenset("\u200b\u2060\ufeff\u00ad")
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 _SPACES = re.compile(r"\s+")
 
 
@@ -30,8 +31,17 @@ def _visible(character: str) -> str:
 
 
 def mrkdwn(text: str, *, limit: int = 1000) -> str:
-    """Escape for Slack's mrkdwn: no mention, link or channel can come from ``text`` (cut before escaping)."""
-    return plain(text, limit=limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Escape for Slack's mrkdwn: no mention, link or channel can come from ``text``. At most ``limit`` long, escaped.
+
+    Slack refuses a whole message for one text that is too long, so the length counts after escaping.
+    """
+    shown = [_ESCAPES.get(character, character) for character in plain(text, limit=limit)]
+    length = sum(map(len, shown))
+    if length <= limit:
+        return "".join(shown)
+    while length > limit - 1:
+        length -= len(shown.pop())
+    return "".join(shown) + "…"
 
 
 def slack_plain(text: str, *, limit: int = 140) -> str:

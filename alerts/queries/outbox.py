@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce, Greatest
 
 from alerts.models import Channel, Delivery
@@ -46,3 +46,8 @@ def next_due(*, after: datetime) -> datetime | None:
     if first is None:
         return None
     return first if first > after else after + timedelta(seconds=1)
+
+
+def deliveries_by_state() -> dict[str, int]:
+    """Count deliveries by their state."""
+    return dict(Delivery.objects.order_by().values_list("state").annotate(count=Count("pk")))

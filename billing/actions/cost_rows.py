@@ -1,5 +1,6 @@
-"""Write costs: amounts split over GPUs, shares and states on arrays; what is equal stays, what no longer applies
-goes.
+"""Write costs: amounts split over GPUs, shares and states on arrays.
+
+What is equal stays untouched, what no longer applies goes.
 """
 
 from __future__ import annotations
@@ -98,7 +99,10 @@ class _Allocations:
 
 
 def write_gpu_costs(moneys: Mapping[Key, HourMoney]) -> tuple[int, set[Key]]:
-    """Make the costs of these instance-hours be ``moneys``; give rows changed, and the keys that cost but have no GPU time."""
+    """Make the costs of GPU time of these instance-hours be ``moneys``.
+
+    Gives how many rows changed, and the keys that cost something but have no GPU time to bear it.
+    """
     keys = sorted(moneys, key=lambda key: (key[1], key[0]))
     instances = np.array([instance for instance, _ in keys], dtype=np.int64)
     hours = timestamps(np.array([(hour - EPOCH) // timedelta(milliseconds=1) for _, hour in keys], dtype=np.int64))
@@ -200,8 +204,9 @@ def _write(
 
 
 def write_instance_costs(keys: Collection[Key], storage: Storage, bare: Mapping[Key, HourMoney]) -> int:
-    """Make the costs beside GPU time be those of the disks and of instances without GPUs (``bare``); give rows
-    changed.
+    """Make the costs beside GPU time be those of disks and of instances without GPUs (``bare``).
+
+    Gives how many rows changed.
     """
     table: list[tuple[Any, ...]] = []
     for instance, hour in keys:

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
+from billing.actions.basis import follow_changes
 from billing.actions.cost_rows import write_gpu_costs, write_instance_costs
 from billing.actions.price_book import load_suggested
 from billing.actions.team_days import mark_days, refresh_team_days
@@ -37,16 +38,18 @@ class PriceResult:
     days: int
 
 
-def price_hours(*, now: datetime, progress: Callable[[int], None] = lambda done: None) -> PriceResult:
+def price_hours(*, now: datetime, progress: Callable[[int], None] | None = None) -> PriceResult:
     """Price every instance-hour that was metered or repriced since the last pass; ``progress`` is told hours done."""
     load_suggested()
+    follow_changes()
     hours = written = 0
     while True:
         chunk = _price_chunk()
         if chunk is None:
             break
         hours, written = hours + chunk[0], written + chunk[1]
-        progress(hours)
+        if progress is not None:
+            progress(hours)
     days = refresh_team_days()
     sync_unpriced(now=now)
     return PriceResult(hours, written, days)

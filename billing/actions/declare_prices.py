@@ -12,6 +12,7 @@ from typing import Any
 from billing.models import Price
 from common.declared import Change, Spec, Verb, differing
 from common.periods import BEGINNING, iso, parse_moment
+from fleet.actions.remetered import mark_remetered
 
 KEY = ("provider", "sku", "gpu_model", "gpu_count", "region", "purchase_option", "unit", "currency")
 ENDED = {"ended": True}
@@ -20,17 +21,18 @@ ENDED = {"ended": True}
 
 @dataclass
 class _Plan:
-    """What will be done: prices to end, to write, to change in place."""
+    """What was done: ``touched`` rows stand for a declared price, ``since`` is where the first difference lies."""
 
     changes: list[Change] = field(default_factory=list)
     touched: list[Price] = field(default_factory=list)
+    since: list[datetime] = field(default_factory=list)
 
 
 def declare_prices(wanted: Sequence[Spec], *, now: datetime, prune: bool, currency: str) -> list[Change]:
     """Bring declared prices to ``wanted``. ``currency`` stands where a price names none.
 
-    A price with `valid_from` holds from there, also when it is changed; one without holds always when it is first declared,
-    and a change of it from ``now``. A price that leaves the file ends ``now`` (with ``prune``).
+    A price with `valid_from` holds from there, also when it is changed; one without holds always when it is first
+    declared, and a change of it from ``now``. A price that leaves the file ends ``now`` (with ``prune``).
     """
     asked = [{"currency": currency, **spec} for spec in wanted]
     rows: defaultdict[tuple[Any, ...], list[Price]] = defaultdict(list)
@@ -41,8 +43,10 @@ def declare_prices(wanted: Sequence[Spec], *, now: datetime, prune: bool, curren
         _declare(spec, rows[_spec_key(spec)], asked, plan, now)
     for row in (row for own in rows.values() for row in own if row not in plan.touched and row.declared != ENDED):
         if prune:
-            _end(row, now)
-        plan.changes.append(Change(Verb.REMOVED if prune else Verb.LEFT, "price", name_of(row.declared)))
+            _end(row, now, plan)
+        plan.changes.append(Change(Verb.REMOVED if prune else Verb.LEFT, "price", name_of(_form(row))))
+    if plan.since:
+        mark_remetered(since=min(plan.since))
     return plan.changes
 
 
@@ -79,7 +83,7 @@ def _is_same_start(row: Price, told: datetime | None) -> bool:
     """Whether a row is the one that the declared price was: the same start, or the last of one without a start."""
     if told is not None:
         return row.valid_from == told
-    return row.declared != ENDED and not row.declared.get("valid_from")
+    return row.declared != ENDED and not _form(row).get("valid_from")
 
 
 def _amount_differs(row: Price, spec: Spec) -> bool:
@@ -88,8 +92,9 @@ def _amount_differs(row: Price, spec: Spec) -> bool:
 
 def _change_in_place(row: Price, spec: Spec, plan: _Plan) -> None:
     """Write what the file says of a price that keeps its start."""
-    fields = differing(row.declared if row.declared != ENDED else {}, spec) or _drift(row, spec)
+    fields = differing({} if row.declared == ENDED else _form(row), spec) or _drift(row, spec)
     if fields:
+        plan.since.append(row.valid_from)
         _fill(row, spec, row.valid_from)
         row.save()
     plan.touched.append(row)
@@ -98,15 +103,16 @@ def _change_in_place(row: Price, spec: Spec, plan: _Plan) -> None:
 
 def _follow(row: Price, spec: Spec, start: datetime, plan: _Plan) -> None:
     """Let the declared price follow ``row`` from ``start`` on."""
-    fields = differing(row.declared, spec)
+    fields = differing(_form(row), spec)
     plan.touched.append(row)
-    _end(row, start)
+    _end(row, start, plan)
     _write(spec, start, plan)
     plan.changes.append(Change(Verb.CHANGED, "price", name_of(spec), fields))
 
 
-def _end(row: Price, at: datetime) -> None:
+def _end(row: Price, at: datetime, plan: _Plan) -> None:
     """End a price at a moment; one that had not begun is deleted."""
+    plan.since.append(max(row.valid_from, at))
     if row.valid_from >= at:
         row.delete()
         return
@@ -116,6 +122,7 @@ def _end(row: Price, at: datetime) -> None:
 
 
 def _write(spec: Spec, start: datetime, plan: _Plan) -> None:
+    plan.since.append(start)
     row = Price()
     _fill(row, spec, start)
     row.save()
@@ -139,6 +146,11 @@ def _drift(row: Price, spec: Spec) -> tuple[str, ...]:
     fields = ("price",) if _amount_differs(row, spec) else ()
     ends = iso(row.valid_to) if row.valid_to else None
     return fields if ends == spec.get("valid_to") else (*fields, "valid_to")
+
+
+def _form(row: Price) -> Mapping[str, Any]:
+    """Give how a row was declared."""
+    return row.declared or {}
 
 
 def _amount(spec: Mapping[str, Any]) -> Decimal:

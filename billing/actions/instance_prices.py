@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Protocol
@@ -47,26 +48,33 @@ def record_observed(observed: Collection[Observed], *, now: datetime) -> int:
         row.instance_id: row
         for row in InstancePrice.objects.filter(instance_id__in=ids).order_by("instance_id", "valid_from")
     }
-    written = 0
-    with transaction.atomic():
-        for one in observed:
-            if one.instance_id is None:
-                continue
-            before, currency = newest.get(one.instance_id), one.currency or home
-            if before is None and one.price_per_hour is None:
-                continue
-            if before is not None and (before.price_per_hour, before.currency) == (one.price_per_hour, currency):
-                continue
-            start = BEGINNING if before is None else _change_at(one.effective_from, before.valid_from, now)
-            InstancePrice.objects.filter(instance_id=one.instance_id, valid_from__gt=start).delete()
-            InstancePrice.objects.update_or_create(
-                instance_id=one.instance_id,
-                valid_from=start,
-                defaults={"price_per_hour": one.price_per_hour, "currency": currency},
+    new: list[InstancePrice] = []
+    for one in observed:
+        before, currency = newest.get(one.instance_id or 0), one.currency or home
+        if one.instance_id is None or (before is None and one.price_per_hour is None):
+            continue
+        if before is not None and (before.price_per_hour, before.currency) == (one.price_per_hour, currency):
+            continue
+        start = BEGINNING if before is None else _change_at(one.effective_from, before.valid_from, now)
+        new.append(
+            InstancePrice(
+                instance_id=one.instance_id, valid_from=start, price_per_hour=one.price_per_hour, currency=currency
             )
-            mark_remetered(since=start, instance_ids=[one.instance_id])
-            written += 1
-    return written
+        )
+    _write(new)
+    return len(new)
+
+
+def _write(new: Sequence[InstancePrice]) -> None:
+    """Write prices; those that were to begin at or after one of them give way to it. Their hours are priced again."""
+    starts: defaultdict[datetime, list[int]] = defaultdict(list)
+    for row in new:
+        starts[row.valid_from].append(row.instance_id)
+    with transaction.atomic():
+        for start, ids in starts.items():
+            InstancePrice.objects.filter(instance_id__in=ids, valid_from__gte=start).delete()
+            mark_remetered(since=start, instance_ids=ids)
+        InstancePrice.objects.bulk_create(new, batch_size=2000)
 
 
 def _change_at(named: datetime, before: datetime, now: datetime) -> datetime:

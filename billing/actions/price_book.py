@@ -12,7 +12,6 @@ from django.db import transaction
 from billing.domain.price_book import BookRow, read_book
 from billing.models import Price
 from common.periods import BEGINNING
-from fleet.actions.remetered import mark_remetered
 
 BOOK = Path(__file__).resolve().parent.parent / "data" / "price_book.csv"
 COLUMNS = (
@@ -37,7 +36,6 @@ def load_suggested() -> int:
         Price.objects.bulk_create(
             Price(**dict(zip(COLUMNS, values, strict=True)), is_suggested=True) for values in fresh
         )
-        mark_remetered(since=BEGINNING)
     return len(gone) + len(fresh)
 
 

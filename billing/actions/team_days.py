@@ -27,7 +27,8 @@ WITH gpu AS (
      GROUP BY 1, 2, 3, 4
 ), side AS (
     SELECT s.team_id, i.account_id, s.currency, {kinds},
-           coalesce(sum(s.amount) FILTER (WHERE s.kind = 'compute'), 0) AS compute
+           coalesce(sum(s.amount) FILTER (WHERE s.kind = 'compute'), 0) AS compute,
+           count(*) FILTER (WHERE s.amount IS NULL) AS bare
       FROM billing_instancehourcost s JOIN fleet_instance i ON i.id = s.instance_id
      WHERE s.hour > %(start)s - interval '1 hour' AND s.hour < %(end)s
        AND s.hour + s.part_start_minute * interval '1 minute' >= %(start)s
@@ -35,14 +36,13 @@ WITH gpu AS (
      GROUP BY 1, 2, 3
 ), cells AS (
     SELECT team_id, account_id, gpu_model, currency, {gpu_columns}, stopped, list, {time_columns}, unpriced_ms,
-           0 AS storage, 0 AS network, 0 AS other FROM gpu
+           0 AS bare, 0 AS storage, 0 AS network, 0 AS other FROM gpu
     UNION ALL
-    SELECT team_id, account_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, storage, network, other
-    FROM side
+    SELECT team_id, account_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, bare,
+           storage, network, other FROM side
 )
 INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {compute_columns}, compute_stopped,
-list_price_amount,
-    {time_columns}, unpriced_ms, storage, network, other)
+    list_price_amount, {time_columns}, unpriced_ms, unpriced_disk_hours, storage, network, other)
 SELECT %(day)s, team_id, account_id, gpu_model, currency, {cell_sums}
   FROM cells GROUP BY 2, 3, 4, 5
 """.format(
@@ -54,7 +54,7 @@ SELECT %(day)s, team_id, account_id, gpu_model, currency, {cell_sums}
     time_columns=", ".join(f"{state}_ms" for state in STATES),
     cell_sums=", ".join(
         f"coalesce(sum({name}), 0)"
-        for name in (*STATES, "stopped", "list", *(f"{state}_ms" for state in STATES), "unpriced_ms", *KINDS)
+        for name in (*STATES, "stopped", "list", *(f"{state}_ms" for state in STATES), "unpriced_ms", "bare", *KINDS)
     ),
 )
 

@@ -23,7 +23,8 @@ Units = NDArray[np.int64]
 def amount_units(stretches: Sequence[tuple[Decimal, int]]) -> int:
     """Give the sum of price per hour x milliseconds in units, rounded once, half to even."""
     total = sum((Fraction(price) * duration_ms for price, duration_ms in stretches), Fraction(0))
-    return round(total * UNIT / HOUR_MS)
+    units: int = round(total * UNIT / HOUR_MS)
+    return units
 
 
 def running_units(rate_per_hour: Fraction, from_ms: int, to_ms: int) -> int:
@@ -31,7 +32,9 @@ def running_units(rate_per_hour: Fraction, from_ms: int, to_ms: int) -> int:
 
     The total is rounded, not the step: steps that follow each other sum to the total exactly.
     """
-    return round(rate_per_hour * to_ms * UNIT / HOUR_MS) - round(rate_per_hour * from_ms * UNIT / HOUR_MS)
+    before: int = round(rate_per_hour * from_ms * UNIT / HOUR_MS)
+    after: int = round(rate_per_hour * to_ms * UNIT / HOUR_MS)
+    return after - before
 
 
 def split_groups(amounts: Units, group: Units, weights: Units) -> Units:

@@ -46,9 +46,7 @@ class _Stretches:
 
 
 def hour_money(stays: Sequence[Stay], prices: Sequence[Segment], start: datetime, end: datetime) -> HourMoney:
-    """Give the money of [start, end): at each moment the price in force then. A stopped instance costs nothing
-    here.
-    """
+    """Give the money of [start, end): at each moment the price in force then; what is stopped costs nothing here."""
     by_currency: dict[str, _Stretches] = {}
     running = unpriced = stopped_unpriced = 0
     for stay_start, stay_end, is_running, state in stays:

@@ -6,14 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
+
+from fleet.domain.gpu_models import canonical
 
 ON_DEMAND = "on_demand"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A price as declared or listed; empty text and None match anything. ``unit``: instance_hour, gpu_hour,
-    gb_month.
+    """A price as declared or listed; empty text and None match anything.
+
+    ``unit``: instance_hour, gpu_hour, gb_month.
     """
 
     unit: str
@@ -34,7 +38,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Subject:
-    """What prices look at; unknown is empty or None. ``gpu_model`` in the one spelling that fleet keeps."""
+    """What prices look at; unknown is empty or None. ``gpu_model`` in any of its spellings."""
 
     provider: str = ""
     sku: str = ""
@@ -76,7 +80,7 @@ def fits(listed: Listed, subject: Subject) -> bool:
     told = (
         (listed.provider, subject.provider),
         (listed.sku, subject.sku),
-        (listed.gpu_model, subject.gpu_model),
+        (_model(listed.gpu_model), _model(subject.gpu_model)),
         (listed.region, subject.region),
         (listed.purchase_option, option),
     )
@@ -91,12 +95,18 @@ def fits(listed: Listed, subject: Subject) -> bool:
     return not listed.sku
 
 
+@lru_cache(maxsize=4096)
+def _model(name: str) -> str:
+    """Give the one spelling of a GPU model."""
+    return canonical(name)
+
+
 def _plain(text: str) -> str:
     return text.strip().casefold()
 
 
 def specificity(listed: Listed, subject: Subject) -> tuple[int, ...]:
-    """Give what a price is ranked by: declared over listed, then SKU, region, option, count, model, provider; newest last."""
+    """Give what a price is ranked by: declared over listed, then SKU, region, option, count, model, provider."""
     return (
         int(not listed.is_suggested),
         int(bool(listed.sku and subject.sku)),

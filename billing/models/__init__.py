@@ -1,6 +1,6 @@
 """The tables of `billing`: one file per concept."""
 
-from billing.models.cost import GpuHourCost, InstanceHourCost, StaleDay, TeamDay
+from billing.models.cost import GpuHourCost, InstanceHourCost, PricingBasis, StaleDay, TeamDay
 from billing.models.declared import Budget, Commitment, Mapping
 from billing.models.price import InstancePrice, Price
 
@@ -12,6 +12,7 @@ __all__ = [
     "InstancePrice",
     "Mapping",
     "Price",
+    "PricingBasis",
     "StaleDay",
     "TeamDay",
 ]

@@ -111,6 +111,7 @@ class TeamDay(models.Model):
     empty_ms = models.BigIntegerField(default=0)
     unknown_ms = models.BigIntegerField(default=0)
     unpriced_ms = models.BigIntegerField(default=0)
+    unpriced_disk_hours = models.IntegerField(default=0)  # hours in which some disk had no price
 
     class Meta:
         """One row per cell."""
@@ -133,3 +134,21 @@ class StaleDay(models.Model):
 
     def __str__(self) -> str:
         return str(self.day)
+
+
+class PricingBasis(models.Model):
+    """What the stored costs rest on (one row): by comparing it with what holds now, a pass finds what to price again.
+
+    ``prices``: row id of `Price` -> [valid_from, valid_to, digest]. ``time_zone``: the zone whose days team-days are.
+    """
+
+    prices = models.JSONField(default=dict)
+    time_zone = models.CharField(max_length=64, blank=True)
+
+    class Meta:
+        """There is one."""
+
+        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="one_pricing_basis")]
+
+    def __str__(self) -> str:
+        return f"{len(self.prices)} prices"

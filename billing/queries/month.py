@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
-from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.db import connection
 
 from billing.domain.month_spend import MONEY_STATES, TIME_STATES, MonthSpend
-from billing.models import TeamDay
+from people.roles import TeamChoice
 
-MS_PER_MINUTE = 60_000
 BESIDE = ("storage", "network", "other")
-SUMS = {
-    **{f"money_{state}": Sum(f"compute_{state}") for state in MONEY_STATES},
-    **{f"sum_{kind}": Sum(kind) for kind in BESIDE},
-    **{f"time_{state}": Sum(f"{state}_ms") for state in TIME_STATES},
-    "time_unpriced": Sum("unpriced_ms"),
-}
-NAMES = tuple(SUMS)
+COLUMNS = (
+    *(f"compute_{state}" for state in MONEY_STATES), *BESIDE, "list_price_amount", "unpriced_ms",
+    *(f"{state}_ms" for state in TIME_STATES),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,47 +29,44 @@ class Days:
 
 
 @dataclass(frozen=True)
-class TeamChoice:
-    """Which rows count: ``team_ids`` None for every team; ``unassigned``: rows without a team too."""
+class Month:
+    """``by_team`` by (currency, team id or None: Unassigned), ``by_day`` by (currency, day); empty days are absent."""
 
-    team_ids: frozenset[int] | None
-    unassigned: bool
-
-    def condition(self) -> Q:
-        """Give the filter on ``team``."""
-        if self.team_ids is None:
-            return Q() if self.unassigned else Q(team__isnull=False)
-        chosen = Q(team__in=self.team_ids)
-        return chosen | Q(team__isnull=True) if self.unassigned else chosen
+    by_team: dict[tuple[str, int | None], MonthSpend]
+    by_day: dict[tuple[str, date], MonthSpend]
 
 
-def by_team(days: Days, choice: TeamChoice) -> dict[tuple[str, int | None], MonthSpend]:
-    """Give (currency, team id or None for Unassigned) -> spend."""
-    rows = _rows(days, choice).values_list("currency", "team").annotate(**SUMS).values_list("currency", "team", *NAMES)
-    return {(row[0], row[1]): _spend(row[2:]) for row in rows}
-
-
-def by_day(days: Days, choice: TeamChoice) -> dict[tuple[str, date], MonthSpend]:
-    """Give (currency, local day) -> spend; a day without any row is absent, not zero."""
-    rows = _rows(days, choice).values_list("currency", "day").annotate(**SUMS).values_list("currency", "day", *NAMES)
-    return {(row[0], row[1]): _spend(row[2:]) for row in rows}
+def month_of(days: Days, choice: TeamChoice) -> Month:
+    """Sum the month both ways in one pass over its rows."""
+    condition, values = choice.condition("team_id")
+    sums = ", ".join(f"sum({column})" for column in COLUMNS)
+    query = f"""
+        SELECT grouping(day), currency, team_id, day, {sums} FROM billing_teamday
+        WHERE day >= %s AND day < %s AND {condition}
+        GROUP BY GROUPING SETS ((currency, team_id), (currency, day))
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(query, [days.first, days.end, *values])
+        rows = cursor.fetchall()
+    by_team = {(row[1], row[2]): _spend(row[4:]) for row in rows if row[0]}
+    return Month(by_team, {(row[1], row[3]): _spend(row[4:]) for row in rows if not row[0]})
 
 
 def known_days(choice: TeamChoice) -> tuple[date, date] | None:
     """Give the first and the last day that has any row; None: nothing was metered yet."""
-    found = TeamDay.objects.filter(choice.condition()).aggregate(first=Min("day"), last=Max("day"))
-    return (found["first"], found["last"]) if found["first"] else None
+    condition, values = choice.condition("team_id")
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT min(day), max(day) FROM billing_teamday WHERE {condition}", values)
+        row = cursor.fetchone()
+    return (row[0], row[1]) if row and row[0] else None
 
 
-def _rows(days: Days, choice: TeamChoice) -> QuerySet[TeamDay]:
-    return TeamDay.objects.filter(choice.condition(), day__gte=days.first, day__lt=days.end).order_by()
-
-
-def _spend(sums: Collection[Decimal | float]) -> MonthSpend:
-    named = dict(zip(NAMES, sums, strict=True))
+def _spend(sums: Sequence[Any]) -> MonthSpend:
+    named = dict(zip(COLUMNS, sums, strict=True))
     return MonthSpend(
-        {state: Decimal(named[f"money_{state}"]) for state in MONEY_STATES},
-        sum((Decimal(named[f"sum_{kind}"]) for kind in BESIDE), Decimal(0)),
-        {state: float(named[f"time_{state}"]) / MS_PER_MINUTE for state in TIME_STATES},
-        float(named["time_unpriced"]) / MS_PER_MINUTE,
+        {state: named[f"compute_{state}"] for state in MONEY_STATES},
+        sum((named[kind] for kind in BESIDE), Decimal(0)),
+        named["list_price_amount"],
+        {state: int(named[f"{state}_ms"]) for state in TIME_STATES},
+        int(named["unpriced_ms"]),
     )

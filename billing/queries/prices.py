@@ -16,9 +16,7 @@ from fleet.queries.price_subjects import Attributes, price_subjects
 
 
 class Prices:
-    """Prices of a set of instances (None: all); implements `fleet.domain.ports.PriceLookup`. Reads the tables
-    once.
-    """
+    """Prices of a set of instances (None: all), read once; implements `fleet.domain.ports.PriceLookup`."""
 
     def __init__(self, instance_ids: Collection[int] | None = None) -> None:
         self.book = _book()

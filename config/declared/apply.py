@@ -8,11 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
+from alerts.actions.channels import mend_channels
 from alerts.actions.declare import declare_channels, declare_routes
 from billing.actions.declare import declare_budgets, declare_commitments, declare_mappings
 from billing.actions.declare_prices import declare_prices
+from common.database import take_lock
 from common.declared import Change, Verb
 from common.errors import Where
 from config.declared.checks import check_document
@@ -41,12 +43,12 @@ def apply_file(
     Refused; then nothing is written.
     """
     with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('apply', 0))")
+        take_lock("config.apply")
         document = read_document(path, organization_zone())
         check_document(document, prune=prune)
         document.refuse_if_wrong()
         changes = _declare(document, now=now, prune=prune)
+        mend_channels([channel["name"] for channel in document.values.get("channels") or ()], now=now, by=by)
         result = ApplyResult(changes, [*document.warnings, *_left(document, changes)])
         _audit(path, result, now=now, by=by)
         if dry_run:
@@ -98,7 +100,7 @@ def _left(document: Document, changes: Sequence[Change]) -> list[Warned]:
         Warned(
             "no_longer_declared",
             Where(document.file),
-            f"{change.kind} {change.name} was declared and is in the file no more; it is kept. Use --prune to remove it.",
+            f"{change.kind} {change.name} was declared once and is kept. Use --prune to remove it.",
         )
         for change in changes
         if change.verb is Verb.LEFT

@@ -63,7 +63,7 @@ def in_order(errors: list[BadInput]) -> BadInput:
 
 
 def read_document(path: FilePath, zone: ZoneInfo) -> Document:
-    """Read and type a file. ``zone``: in which dates begin when the file names none. Raises BadInput if it is no file for us."""
+    """Read and type a file. ``zone``: in which dates begin when the file names none. Raises BadInput."""
     root, doubles = read_file(path)
     converter = Converter(str(path), root, Reading(_zone(root) or zone))
     values = converter.convert(root, FLEET, ())

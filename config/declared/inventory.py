@@ -1,4 +1,4 @@
-"""Declare accounts and read the inventory of those that changed: instances, their prices, the GPUs that stand in them."""
+"""Declare accounts and read the inventory of those that changed: instances, prices, the GPUs that stand in them."""
 
 from __future__ import annotations
 

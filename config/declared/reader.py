@@ -1,8 +1,8 @@
 """Read a YAML file into nodes with lines: the safe subset, in bounded memory and time.
 
-Every scalar stays text (it is typed by its key later), so `16.00`, `08:00`, `no` and `2025-12-25` mean what they say. A key
-written twice is an error, so are tags that ask for an object. Anchors, aliases and merge keys work within small limits, so
-that a file can't unfold into more than it is.
+Every scalar stays text (it is typed by its key later), so `16.00`, `08:00`, `no` and `2025-12-25` mean what they say.
+A key written twice is an error, so are tags that ask for an object. Anchors, aliases and merge keys work within small
+limits, so that a file can't unfold into more than it is.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _load(path: Path) -> str:
 
 
 def _json_as_yaml(text: str) -> str:
-    """Smooth what JSON allows and YAML 1.1 does not, line by line: pairs of \\u escapes, tabs as indentation."""
+    """Smooth what JSON allows and YAML 1.1 does not, line by line: pairs of escapes, tabs as indentation."""
     text = _LEADING_TABS.sub(lambda found: " " * len(found[0]), text)
     return _SURROGATES.sub(lambda found: found[1] + json.loads(f'"{found[2]}"'), text)
 
@@ -101,8 +101,7 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 def _syntax_error(error: yaml.MarkedYAMLError, text: str, file: str) -> BadInput:
     """Say where the YAML breaks; a tab in the indentation is named as such."""
-    mark = error.problem_mark or error.context_mark
-    number = mark.line + 1 if mark else 1
+    number = int(getattr(error.problem_mark, "line", 0)) + 1
     lines = text.splitlines()
     line = lines[number - 1] if number <= len(lines) else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
@@ -130,7 +129,7 @@ class _Builder:
 
     def take(self, event: yaml.Event) -> None:
         """Take one event."""
-        line = event.start_mark.line + 1
+        line = event.start_mark.line + 1 if event.start_mark else 1
         if isinstance(event, ev.ScalarEvent):
             self._scalar(event, line)
         elif isinstance(event, ev.MappingStartEvent | ev.SequenceStartEvent):

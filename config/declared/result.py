@@ -40,7 +40,7 @@ class ApplyResult:
             "created": [_named(change) for change in self.of(Verb.CREATED)],
             "changed": [{**_named(change), "fields": list(change.fields)} for change in self.of(Verb.CHANGED)],
             "removed": [_named(change) for change in self.of(Verb.REMOVED)],
-            "unchanged": len(self.of(Verb.UNCHANGED)) + len(self.of(Verb.LEFT)),
+            "unchanged": len(self.of(Verb.UNCHANGED)),
             "warnings": [warning.as_json() for warning in self.warnings],
         }
 

@@ -1,6 +1,7 @@
 """Types of scalars: how a text becomes a value, and what is said when it does not.
 
-Values are JSON: decimals as plain text (exact), moments as ISO text in UTC, durations as ``1h30m``, percents as numbers.
+Values are JSON: decimals as plain text (exact), moments as ISO text in UTC, durations as ``1h30m``, percents as
+numbers.
 """
 
 from __future__ import annotations

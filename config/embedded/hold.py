@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -26,14 +27,16 @@ _pause = threading.Event()
 class Hold:
     """This process's part in keeping the server up. ``release`` may be called twice."""
 
-    def __init__(self, folder: DataFolder, descriptor: int) -> None:
-        self.folder, self._descriptor, self._pid = folder, descriptor, os.getpid()
+    def __init__(self, folder: DataFolder, descriptor: int, warden: subprocess.Popen[bytes] | None) -> None:
+        self.folder, self._descriptor, self._pid, self._warden = folder, descriptor, os.getpid(), warden
 
     def ensure_running(self) -> bool:
         """Start the server again if it has died; tell whether that was so."""
         if server.is_ready(self.folder):
             return False
-        _start(self.folder)
+        if self._warden is not None:
+            self._warden.poll()
+        self._warden = _start(self.folder)
         return True
 
     def release(self) -> None:
@@ -46,7 +49,16 @@ class Hold:
             with contextlib.suppress(BlockingIOError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 server.stop(self.folder)
+                self._wait_for_warden()
         os.close(descriptor)
+        if self._warden is not None and self._warden.returncode is None:
+            self._warden.returncode = 0  # it outlives us on purpose: Popen must not warn that it still runs
+
+    def _wait_for_warden(self) -> None:
+        """See our own warden off, so that nothing is left when this process ends."""
+        if self._warden is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._warden.wait(5)
 
 
 def hold_engine(folder: DataFolder) -> Hold:
@@ -61,29 +73,33 @@ def hold_engine(folder: DataFolder) -> Hold:
         raise unwritable(folder.run, error) from None
     try:
         _lock(descriptor, fcntl.LOCK_SH)
-        if not server.is_ready(folder):
-            _start(folder)
+        warden = None if server.is_ready(folder) else _start(folder)
     except BaseException:
         os.close(descriptor)
         raise
-    return Hold(folder, descriptor)
+    return Hold(folder, descriptor, warden)
 
 
 def _lock_path(folder: DataFolder) -> Path:
     return folder.run / "lock"
 
 
-def _start(folder: DataFolder) -> None:
-    """Start the server; several processes at once get one."""
+def _start(folder: DataFolder) -> subprocess.Popen[bytes] | None:
+    """Start the server, and give its warden; several processes at once get one server."""
     with _start_lock(folder):
         if server.is_ready(folder):
-            return
+            return None
         try:
             if server.server_pid(folder) is None:
                 ensure_cluster(folder)
-            server.start(folder, _lock_path(folder))
+            return server.start(folder, _lock_path(folder))
         except OSError as error:
-            raise unwritable(folder.path, error) from None
+            place = f" ({error.filename})" if error.filename else ""
+            raise StartError(
+                "engine_failed",
+                f"The database of {folder.path} can't be started: {error.strerror}{place}.",
+                hint="Make room, or give the files to this user.",
+            ) from None
 
 
 @contextlib.contextmanager

@@ -34,6 +34,9 @@ _SETTINGS = {
     "log_checkpoints": "off",
     "cluster_name": "fleetledger",
 }
+LONGEST_LOG_BYTES = 2**20
+_NO_PID = str(2**31 - 1)
+_STILL_IN_USE = "pre-existing shared memory block"
 _pause = threading.Event()  # never set: wait(seconds) is a pause
 
 
@@ -68,30 +71,33 @@ def _choose_socket_folder(folder: DataFolder) -> Path:
 
 
 def is_ready(folder: DataFolder) -> bool:
-    """Tell whether the server takes connections now."""
-    lines = _pid_file(folder)
-    return len(lines) > 7 and lines[7].strip() == "ready" and _answers(folder)
+    """Tell whether the server of a data folder takes connections now."""
+    return takes_connections(folder.postgres, socket_folder(folder))
 
 
-def _answers(folder: DataFolder) -> bool:
+def takes_connections(data: Path, sockets: Path) -> bool:
+    """Tell whether a server says that it is ready, and its socket agrees (a killed one leaves both files behind)."""
+    lines = _pid_file(data)
+    if len(lines) < 8 or lines[7].strip() != "ready":
+        return False
     with socket.socket(socket.AF_UNIX) as client:
         try:
-            client.connect(str(socket_folder(folder) / SOCKET_NAME))
+            client.connect(str(sockets / SOCKET_NAME))
         except OSError:
             return False
     return True
 
 
-def _pid_file(folder: DataFolder) -> list[str]:
+def _pid_file(data: Path) -> list[str]:
     try:
-        return (folder.postgres / "postmaster.pid").read_text(encoding="utf-8").splitlines()
+        return (data / "postmaster.pid").read_text(encoding="utf-8").splitlines()
     except OSError:
         return []
 
 
 def server_pid(folder: DataFolder) -> int | None:
     """Give the pid of the living server of this folder; a dead one's file or a pid in other use is None."""
-    lines = _pid_file(folder)
+    lines = _pid_file(folder.postgres)
     if not lines or not lines[0].strip().isdigit():
         return None
     pid = int(lines[0])
@@ -110,15 +116,45 @@ def _arguments(pid: int) -> list[str]:
     return found.stdout.split()
 
 
-def start(folder: DataFolder, lock_path: Path) -> None:
-    """Start the server under its warden and wait until it takes connections. The caller holds the start lock."""
+def start(folder: DataFolder, lock_path: Path) -> subprocess.Popen[bytes] | None:
+    """Start the server under its warden and wait until it takes connections. The caller holds the start lock.
+
+    Give the warden, or None when another process had just started the server.
+    """
     if not _wait_for_other(folder):
-        return
-    (folder.postgres / "postmaster.pid").unlink(missing_ok=True)  # nobody is behind it any more
+        return None
     sockets = _choose_socket_folder(folder)
     make_private_folder(sockets)
+    end = time.monotonic() + SECONDS_TO_START
+    while True:
+        _forget_dead_server(folder, sockets)
+        warden, told = _try_to_start(folder, lock_path, sockets, end)
+        if warden is not None:
+            return warden
+        if _STILL_IN_USE not in told or time.monotonic() > end:
+            raise failure(told, what="start the database")
+        _pause.wait(0.1)  # sessions of a killed server notice within moments that it is gone
+
+
+def _forget_dead_server(folder: DataFolder, sockets: Path) -> None:
+    """Keep what a killed server left from blocking a start, when its pid is a zombie's or another process's by now.
+
+    The file stays, with a pid that nothing can have: PostgreSQL finds in it the shared memory of the dead server, and
+    waits for sessions that still use it.
+    """
+    lines = _pid_file(folder.postgres)
+    if lines:
+        write_private_file(folder.postgres / "postmaster.pid", "\n".join([_NO_PID, *lines[1:], ""]))
+    (sockets / SOCKET_NAME).unlink(missing_ok=True)
+    (sockets / f"{SOCKET_NAME}.lock").unlink(missing_ok=True)
+
+
+def _try_to_start(
+    folder: DataFolder, lock_path: Path, sockets: Path, end: float
+) -> tuple[subprocess.Popen[bytes] | None, str]:
+    """Give the warden of a server that is ready, or None and what the server said before it gave up."""
     log_path = folder.run / "postgres.log"
-    if log_path.exists() and log_path.stat().st_size > 2**20:
+    if log_path.exists() and log_path.stat().st_size > LONGEST_LOG_BYTES:
         log_path.replace(log_path.with_suffix(".log.old"))
     settings = _SETTINGS | {"unix_socket_directories": str(sockets)}
     server = [str(program_folder(data_major(folder) or MAJOR) / "postgres"), "-D", str(folder.postgres)]
@@ -135,7 +171,13 @@ def start(folder: DataFolder, lock_path: Path) -> None:
             start_new_session=True,
             cwd="/",
         )
-    _wait_until_ready(folder, warden, log_path, begin)
+    while not is_ready(folder):
+        if warden.poll() is not None or time.monotonic() > end:
+            with log_path.open("rb") as log:
+                log.seek(begin)
+                return None, log.read().decode(errors="replace")
+        _pause.wait(0.01)
+    return warden, ""
 
 
 def _wait_for_other(folder: DataFolder) -> bool:
@@ -152,17 +194,6 @@ def _wait_for_other(folder: DataFolder) -> bool:
             )
         _pause.wait(0.02)
     return True
-
-
-def _wait_until_ready(folder: DataFolder, warden: subprocess.Popen[bytes], log_path: Path, begin: int) -> None:
-    end = time.monotonic() + SECONDS_TO_START
-    while not is_ready(folder):
-        if warden.poll() is not None or time.monotonic() > end:
-            with log_path.open("rb") as log:
-                log.seek(begin)
-                raise failure(log.read().decode(errors="replace"), what="start the database")
-        _pause.wait(0.01)
-    warden.returncode = 0  # it outlives us on purpose: Popen must not warn that it still runs
 
 
 def stop(folder: DataFolder, *, seconds: float = 60.0) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from config.embedded.binaries import death_signal_prefix, program_folder, user_prefix
 from config.embedded.cluster import failure
-from config.embedded.server import LONGEST_SOCKET_PATH, SOCKET_NAME
+from config.embedded.server import LONGEST_SOCKET_PATH, SOCKET_NAME, takes_connections
 from config.folders import make_private_folder
 
 _SETTINGS = ("listen_addresses=", "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=100")
@@ -41,16 +40,13 @@ def temporary_engine(path: Path) -> Iterator[str]:
             [*prefix, str(programs / "postgres"), "-D", str(data), *settings], stdout=log, stderr=log
         )
         stack.callback(_end, server)
-        _wait(server, sockets / SOCKET_NAME, path / "log")
+        _wait(server, data, sockets, path / "log")
         yield f"postgres://postgres@/postgres?host={sockets}"
 
 
-def _wait(server: subprocess.Popen[bytes], address: Path, log: Path) -> None:
+def _wait(server: subprocess.Popen[bytes], data: Path, sockets: Path, log: Path) -> None:
     pause, end = threading.Event(), time.monotonic() + 30
-    while True:
-        with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
-            client.connect(str(address))
-            return
+    while not takes_connections(data, sockets):
         if server.poll() is not None or time.monotonic() > end:
             raise failure(log.read_text(encoding="utf-8"), what="start a temporary database")
         pause.wait(0.01)

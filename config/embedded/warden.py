@@ -1,9 +1,9 @@
 """The server's parent process. It stops PostgreSQL when every user of it has died without a word.
 
 Run by path with the standard library only (``python -I -S warden.py LOCK SERVER...``), so it is small and quick. It
-starts the server; then it asks ten times a second whether the server has ended, and once a second whether anybody still
-holds the shared lock. When nobody does, it stops the server, holding the lock alone so that newcomers wait and then
-start a fresh one. When it is killed itself, the server gets SIGINT from the kernel (PDEATHSIG).
+starts the server and sleeps until that ends; once a second it asks whether anybody still holds the shared lock. When
+nobody does, it stops the server, holding the lock alone so that newcomers wait and then start a fresh one. When it is
+killed itself, the server gets SIGINT from the kernel (PDEATHSIG).
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 
 SECONDS_TO_STOP = 60.0
+SECONDS_BETWEEN_LOOKS = 1.0
+_HANDLED = {signal.SIGCHLD, signal.SIGTERM}
 
 
 def main(arguments: list[str]) -> int:
@@ -23,13 +24,11 @@ def main(arguments: list[str]) -> int:
     lock = os.open(arguments[0], os.O_RDWR | os.O_CLOEXEC)
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    asked = threading.Event()
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HANDLED)  # they are waited for, below
     server = subprocess.Popen(arguments[1:], preexec_fn=_die_with_parent)  # noqa: PLW1509 - no threads here
-    signal.signal(signal.SIGTERM, lambda *_: asked.set())
-    turn = 0
     while (code := server.poll()) is None:
-        turn += 1
-        if asked.wait(0.1) or (turn % 10 == 0 and _nobody_holds(lock)):
+        told = signal.sigtimedwait(_HANDLED, SECONDS_BETWEEN_LOOKS)
+        if (told is None and _nobody_holds(lock)) or (told is not None and told.si_signo == signal.SIGTERM):
             return _stop(server)
     return code
 
@@ -54,8 +53,9 @@ def _stop(server: subprocess.Popen[bytes]) -> int:
 
 def _die_with_parent() -> None:
     """Ask the kernel for SIGINT when this warden dies (as root, setpriv says it again inside the namespace)."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
     if sys.platform == "linux":
         import ctypes
 

@@ -70,9 +70,9 @@ def _rects(parts: Iterable[tuple[str, Decimal | float]], total: float) -> SafeSt
 
 
 @register.filter
-def money(amount: Decimal | None, currency: str) -> str:
+def money(amount: Decimal | int | None, currency: str) -> str:
     """Write money with two decimals."""
-    return formats.money(amount, currency)
+    return formats.money(None if amount is None else Decimal(amount), currency)
 
 
 @register.filter
@@ -88,9 +88,9 @@ def percent(share: float | None, places: int = 1) -> str:
 
 
 @register.filter
-def gpu_hours(minutes: float) -> str:
-    """Write GPU-minutes as GPU-hours."""
-    return formats.hours_of(minutes)
+def hours(value: float | None) -> str:
+    """Write hours or GPU-hours."""
+    return formats.hours(value)
 
 
 @register.filter
@@ -122,6 +122,6 @@ def chart_theme() -> dict[str, Any]:
 
 
 @register.filter
-def at(items: list[Any], index: int) -> Any:
-    """Give the item at ``index``."""
-    return items[index]
+def of(values: Mapping[str, Any], key: str) -> Any:
+    """Give the value of ``key``, or None."""
+    return values.get(key)

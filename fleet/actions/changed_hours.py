@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 
 from django.db import connection
@@ -58,26 +58,4 @@ def mark_unassigned() -> None:
         cursor.execute(
             "INSERT INTO fleet_changedhour (instance_id, hour)"
             " SELECT DISTINCT instance_id, hour FROM fleet_gpuhour WHERE team_id IS NULL ON CONFLICT DO NOTHING"
-        )
-
-
-def mark_placements(placement_ids: Sequence[int]) -> None:
-    """Mark the hours in which these placements stood, as far as their GPUs were seen."""
-    if not placement_ids:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO fleet_changedhour (instance_id, hour)
-            SELECT DISTINCT placement.instance_id, mark
-            FROM fleet_gpuplacement AS placement JOIN fleet_gpu AS gpu ON gpu.id = placement.gpu_id,
-                generate_series(
-                    date_trunc('hour', placement.start, 'UTC'),
-                    least(coalesce(placement."end", gpu.last_seen_at), gpu.last_seen_at),
-                    '1 hour'
-                ) AS mark
-            WHERE placement.id = ANY(%s) AND placement.instance_id IS NOT NULL
-            ON CONFLICT DO NOTHING
-            """,
-            [list(placement_ids)],
         )

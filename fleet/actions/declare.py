@@ -42,7 +42,7 @@ def declare_policies(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
 
     def fill(row: Policy, spec: Spec) -> None:
         form = {key: value for key, value in spec.items() if key != "position"}
-        if row.pk is not None and row.spec != form:
+        if not row._state.adding and row.spec != form:
             row.version += 1
         row.position, row.spec = spec["position"], form
 
@@ -92,7 +92,7 @@ def _numbered(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
 
 
 def declare_idle_rule(spec: Mapping[str, Any] | None, *, now: datetime) -> list[Change]:
-    """Keep the organisation's idle rule: the first from the beginning of time, a later one from now or its `valid_from`.
+    """Keep the organisation's idle rule: the first from the beginning of time, a later one from now or `valid_from`.
 
     None (the file says nothing of it) leaves the rule as it is.
     """

@@ -57,7 +57,7 @@ def declare_accounts(wanted: Sequence[Spec], *, now: datetime, prune: bool) -> D
 def _declare_instances(
     row: Account, old: Mapping[str, Spec], wanted: Sequence[Spec], *, now: datetime, prune: bool
 ) -> list[Change]:
-    """Keep the declared instances in the account's spec; those that the file leaves out stay in it until they are pruned."""
+    """Keep the declared instances in the account's spec; those that the file leaves out stay until they are pruned."""
     new = {spec["id"]: dict(spec) for spec in wanted}
     changes = [_instance_change(row.name, old.get(name), spec) for name, spec in new.items()]
     left = [name for name in old if name not in new]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 from django.db import connection
+from numpy.typing import NDArray
 
 from common.partitions import make_months
 from common.periods import EPOCH
@@ -46,15 +48,16 @@ SELECT (SELECT count(*) FROM written), (SELECT count(*) FROM removed)
 
 
 def write_hours(keys: Sequence[tuple[int, int]], rows: HourRows, times: Milliseconds) -> tuple[int, int]:
-    """Make the GPU-hours of ``keys`` (instance, hour in epoch ms) be ``rows`` with ``times`` [R, 6]; (written,
-    removed).
+    """Make the GPU-hours of ``keys`` (instance, hour in epoch ms) be ``rows`` with ``times`` [R, 6].
+
+    Gives how many rows were written and removed.
     """
     instances, hours = np.array(keys, dtype=np.int64).T
     make_months("fleet_gpuhour", [EPOCH + timedelta(milliseconds=hour) for hour in np.unique(hours).tolist()])
     stage("metered_keys", {"instance_id": instances, "hour": timestamps(hours)}, times=("hour",))
     owners, owner = _numbered([share.owner for share in rows.share])
     models, model = _numbered(rows.model)
-    columns = {
+    columns: dict[str, NDArray[Any]] = {
         "hour": timestamps(np.array(rows.hour, dtype=np.int64)),
         "instance_id": np.array(rows.instance, dtype=np.int64),
         "gpu_ref": np.array(rows.gpu, dtype=np.int64),

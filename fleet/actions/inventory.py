@@ -10,7 +10,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
+from psycopg.types.json import Jsonb
 
+from common.database import update_rows
 from common.periods import BEGINNING
 from fleet.actions.changed_hours import mark_from
 from fleet.domain.inventory import (
@@ -160,7 +162,7 @@ def _update(pairs: Sequence[tuple[_Known, ObservedInstance]], *, now: datetime) 
         found.append(replace(one, instance_id=row.pk, effective_from=effective))
     _write_versions(versions)
     _write_runs(changed_runs)
-    Instance.objects.bulk_update(changed_rows, _FILLED, batch_size=1000)
+    _write_rows(changed_rows)
     mark_from(changed_from)
     return found
 
@@ -181,10 +183,20 @@ def _fill(row: Instance, seen: ObservedInstance, runs: Sequence[StateRun], now: 
     return before != [getattr(row, name) for name in _FILLED]
 
 
+def _write_rows(rows: Sequence[Instance]) -> None:
+    """Write what instances are now."""
+    columns = ["id", *_FILLED]
+    values = ([row.pk, *(getattr(row, name) for name in _FILLED[:-1]), Jsonb(row.attributes)] for row in rows)
+    update_rows("fleet_instance", columns, values)
+
+
 def _write_versions(versions: Sequence[InstanceVersion]) -> None:
     """Write versions; a version that was to begin at or after one of them gives way to it."""
+    starts: defaultdict[datetime, list[int]] = defaultdict(list)
     for version in versions:
-        InstanceVersion.objects.filter(instance_id=version.instance_id, valid_from__gte=version.valid_from).delete()
+        starts[version.valid_from].append(version.instance_id)
+    for start, ids in starts.items():
+        InstanceVersion.objects.filter(instance_id__in=ids, valid_from__gte=start).delete()
     InstanceVersion.objects.bulk_create(versions, batch_size=1000)
 
 

@@ -1,4 +1,4 @@
-"""Declare ownership rules with their dates; without any, make teams of namespaces; keep the team of now beside each instance."""
+"""Declare ownership rules with their dates; without any, make teams of namespaces; keep each instance's team of now."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Rule = Mapping[str, Any]
 
 
 def declare_ownership(rules: Sequence[Rule], *, now: datetime) -> list[Change]:
-    """Make ``rules`` the set in force; a first set holds from the beginning of time, a later one from now or its own dates.
+    """Make ``rules`` the set in force: a first set from the beginning of time, a later one from now or its own dates.
 
-    A rule's ``valid_from`` says since when it takes part. A change that only adds such rules reaches back to the first of
-    them; any other change holds from ``now``.
+    A rule's ``valid_from`` says since when it takes part. A change that only adds such rules reaches back to the first
+    of them; any other change holds from ``now``.
     """
     newest = OwnershipRule.objects.order_by("-valid_from").first()
     if newest is None and not rules:
@@ -90,14 +90,14 @@ def refresh_teams(*, now: datetime) -> int:
     for instance_id, job_id in uses:
         jobs.setdefault(instance_id, set()).add(job_id)
     resolver.load_jobs({job_id for ids in jobs.values() for job_id in ids})
-    changed = []
-    for row in Instance.objects.only("pk", "team_id"):
-        team_id = resolver.owned(row.pk, None, now).team_id
+    changed: dict[int | None, list[int]] = {}
+    for pk, before in Instance.objects.values_list("pk", "team_id"):
+        team_id = resolver.owned(pk, None, now).team_id
         if team_id is None:
-            teams = {resolver.owned(row.pk, job_id, now).team_id for job_id in jobs.get(row.pk, ())}
+            teams = {resolver.owned(pk, job_id, now).team_id for job_id in jobs.get(pk, ())}
             team_id = next(iter(teams)) if len(teams) == 1 else None
-        if row.team_id != team_id:
-            row.team_id = team_id
-            changed.append(row)
-    Instance.objects.bulk_update(changed, ["team"], batch_size=1000)
-    return len(changed)
+        if team_id != before:
+            changed.setdefault(team_id, []).append(pk)
+    for team_id, ids in changed.items():
+        Instance.objects.filter(pk__in=ids).update(team_id=team_id)
+    return sum(len(ids) for ids in changed.values())

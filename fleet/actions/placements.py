@@ -8,7 +8,8 @@ from datetime import datetime
 
 from django.db import connection, transaction
 
-from fleet.actions.changed_hours import mark_from, mark_placements
+from common.database import take_lock
+from fleet.actions.changed_hours import mark_from
 from fleet.actions.ownership import make_telemetry_teams
 from fleet.domain.hosts import HostBook, Life, Stay
 from fleet.domain.inventory import ENDED, ProviderState
@@ -28,16 +29,18 @@ class _Placement:
 
 
 @transaction.atomic
-def join_hosts(*, now: datetime) -> None:
-    """Join placements to instances; make an instance of every host that no account knows; split where a host changed hands."""
+def join_hosts(*, now: datetime) -> None:  # noqa: ARG001  the signature of every action
+    """Join placements to instances, split where a host changed hands; a host that no account knows is one of its own.
+
+    ``now`` is the time of the pass; what is written has the times that telemetry and accounts tell.
+    """
+    take_lock("fleet.join_hosts")
     placements = [_Placement(*row) for row in _read_placements()]
     book = HostBook(_lives(), {one.host for one in placements})
     pieces = [(one, book.stays(one.host, one.start, one.end)) for one in placements if one.host]
-    unknown = _unknown_hosts(
-        [(one.host, stay) for one, stays in pieces for stay in stays if stay.instance_id is None], now=now
-    )
-    wrong = [(one, _named(stays, unknown.get(one.host))) for one, stays in pieces]
-    wrong = [(one, stays) for one, stays in wrong if len(stays) != 1 or stays[0].instance_id != one.instance_id]
+    unknown = _unknown_hosts([(one.host, stay) for one, stays in pieces for stay in stays if stay.instance_id is None])
+    named = [(one, _named(stays, unknown.get(one.host))) for one, stays in pieces]
+    wrong = [(one, stays) for one, stays in named if len(stays) != 1 or stays[0].instance_id != one.instance_id]
     if wrong:
         _write(wrong)
         _retire_strangers()
@@ -58,15 +61,15 @@ def _lives() -> list[Life]:
     return [Life(pk, host, launched, ends.get(pk)) for pk, host, launched in rows]
 
 
-def _unknown_hosts(needed: Sequence[tuple[str, Stay]], *, now: datetime) -> dict[str, int]:
+def _unknown_hosts(needed: Sequence[tuple[str, Stay]]) -> dict[str, int]:
     """Give the instances of hosts that no account knows, made where they are not there yet."""
     hosts: dict[str, datetime] = {}
     for host, stay in needed:
         hosts[host] = min(hosts.get(host, stay.start), stay.start)
-    known = Instance.objects.filter(account=None, external_id__in=hosts)
-    there = {row.external_id: row for row in known}
-    back = [row for row in there.values() if row.state == ProviderState.GONE]
-    Instance.objects.filter(pk__in=[row.pk for row in back]).update(state=ProviderState.RUNNING)
+    there = {row.external_id: row for row in Instance.objects.filter(account=None, external_id__in=hosts)}
+    standing = {host for host, stay in needed if stay.end is None}
+    back = [row.pk for row in there.values() if row.state == ProviderState.GONE and row.external_id in standing]
+    Instance.objects.filter(pk__in=back).update(state=ProviderState.RUNNING)
     new = [
         Instance(external_id=host, host=host, first_seen_at=start, attributes={"host": host})
         for host, start in hosts.items()
@@ -82,25 +85,24 @@ def _named(stays: Sequence[Stay], stranger: int | None) -> list[Stay]:
 
 
 def _write(wrong: Sequence[tuple[_Placement, Sequence[Stay]]]) -> None:
-    """Rewrite placements as their stays: the first keeps the row, more get rows of their own. Old and new hours are marked."""
-    left = {
-        one.instance_id: min(o.start for o, _ in wrong if o.instance_id == one.instance_id)
-        for one, _ in _first_each(wrong)
-    }
-    mark_from({pk: start for pk, start in left.items() if pk is not None})
-    changed = [
-        GpuPlacement(
-            id=one.id,
-            gpu_id=one.gpu_id,
-            host=one.host,
-            start=one.start,
-            end=stays[0].end,
-            instance_id=stays[0].instance_id,
+    """Rewrite placements as their stays: the first keeps the row, more get rows. Old and new hours are marked."""
+    since: dict[int, datetime] = {}
+    for one, stays in wrong:
+        for instance_id, start in [(one.instance_id, one.start), *((stay.instance_id, stay.start) for stay in stays)]:
+            if instance_id is not None:
+                since[instance_id] = min(since.get(instance_id, start), start)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            'UPDATE fleet_gpuplacement AS row SET instance_id = new.instance, "end" = new.stop'
+            " FROM unnest(%s::bigint[], %s::bigint[], %s::timestamptz[]) AS new (id, instance, stop)"
+            " WHERE row.id = new.id",
+            [
+                [one.id for one, _ in wrong],
+                [stays[0].instance_id for _, stays in wrong],
+                [stays[0].end for _, stays in wrong],
+            ],
         )
-        for one, stays in wrong
-    ]
-    GpuPlacement.objects.bulk_update(changed, ["end", "instance"], batch_size=2000)
-    added = GpuPlacement.objects.bulk_create(
+    GpuPlacement.objects.bulk_create(
         (
             GpuPlacement(gpu_id=one.gpu_id, host=one.host, start=stay.start, end=stay.end, instance_id=stay.instance_id)
             for one, stays in wrong
@@ -108,16 +110,11 @@ def _write(wrong: Sequence[tuple[_Placement, Sequence[Stay]]]) -> None:
         ),
         batch_size=2000,
     )
-    mark_placements([row.pk for row in [*changed, *added]])
-
-
-def _first_each(wrong: Sequence[tuple[_Placement, Sequence[Stay]]]) -> list[tuple[_Placement, Sequence[Stay]]]:
-    """Give one pair for each instance that placements move away from."""
-    return list({pair[0].instance_id: pair for pair in wrong}.values())
+    mark_from(since)
 
 
 def _retire_strangers() -> None:
-    """Say `gone` of unknown hosts in which no GPU stands any more: an account has claimed them, or they are known no longer."""
+    """Say `gone` of unknown hosts in which no GPU stands any more, because an account has claimed them."""
     open_placements = GpuPlacement.objects.filter(end=None, instance__account=None).values("instance_id")
     strangers = Instance.objects.filter(account=None).exclude(state=ProviderState.GONE)
     strangers.exclude(pk__in=open_placements.exclude(instance=None)).update(state=ProviderState.GONE)

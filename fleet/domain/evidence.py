@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet.domain.hang import spins
 from fleet.domain.idle import STATES, Track
 from fleet.domain.idle_rule import DRAM_PCT, TENSOR_PCT, GpuFacts, IdleRule, Numbers
 from fleet.domain.quiet import ACTIVITY, read_samples
@@ -31,6 +32,7 @@ class Evidence:
     points: NDArray[np.int64]
     memory: NDArray[np.int8]  # index into MEMORY_WORDS
     confidence: NDArray[np.int8]  # index into CONFIDENCES; of an unknown verdict it means nothing
+    spinning: NDArray[np.bool_]  # the newest sample shows the top of GPU_UTIL without work (`hang`)
 
 
 def gather(block: SampleBlock, facts: GpuFacts, rule: IdleRule, track: Track) -> Evidence:
@@ -54,7 +56,14 @@ def gather(block: SampleBlock, facts: GpuFacts, rule: IdleRule, track: Track) ->
         points=np.where(inside, block.points[:, columns], 0).sum(axis=1),
         memory=np.where(held, 2, np.where(blind, 0, 1)).astype(np.int8),
         confidence=_confidence(_Look(block, facts, columns, inside), rule, track),
+        spinning=_newest(spins(block, facts)[:, columns], inside),
     )
+
+
+def _newest(flags: NDArray[np.bool_], inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The flag of the newest sample inside [G]."""
+    newest = np.where(inside, np.arange(inside.shape[1]), -1).max(axis=1, initial=-1)
+    return np.asarray((newest >= 0) & flags[np.arange(len(flags)), np.maximum(newest, 0)])
 
 
 def shown_activity(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from fleet.domain.metering import HOUR_MS, STATES, Coverage, Metered, Milliseconds, Pieces, measure
 
+GPU_HOURS_KEPT = timedelta(days=762)  # 25 months, and no hour before that is metered
 STOPPED = STATES  # the column after the measured states
 
 
@@ -128,7 +130,9 @@ def meter_machine(
         end = min(hour + HOUR_MS, until)
         runs = [run for run in machine.runs if run.start < end and run.end > hour]
         if runs:
-            _Hour(machine, hour, end, runs, midnights, changes, owner_of, rows).add()
+            _Hour(
+                machine, hour, end, runs=runs, midnights=midnights, changes=changes, owner_of=owner_of, rows=rows
+            ).add()
 
 
 class _Hour:
@@ -139,6 +143,7 @@ class _Hour:
         machine: Machine,
         start: int,
         end: int,
+        *,
         runs: Sequence[Run],
         midnights: Sequence[int],
         changes: Sequence[int],

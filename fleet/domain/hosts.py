@@ -46,9 +46,15 @@ class HostBook:
         for host in telemetry_hosts:
             strangers[first_label(host)] += host not in self._by_host
         self._strangers = strangers
+        self._lives: dict[str, Sequence[Life]] = {}
 
     def lives(self, host: str) -> Sequence[Life]:
         """Give the lives under ``host``, or none."""
+        if host not in self._lives:
+            self._lives[host] = self._find(host)
+        return self._lives[host]
+
+    def _find(self, host: str) -> Sequence[Life]:
         if host in self._by_host:
             return self._by_host[host]
         label = first_label(host)
@@ -58,6 +64,8 @@ class HostBook:
     def stays(self, host: str, start: datetime, end: datetime | None) -> list[Stay]:
         """Cut [start, end) of a host into the instances it was; where two claim it, the one launched last has it."""
         lives = self.lives(host)
+        if not lives:
+            return [Stay(start, end, None)]
         begins = {life.instance_id: _begin(life, lives) for life in lives}
         cuts = {begins[life.instance_id] for life in lives} | {life.end for life in lives}
         edges = [start, *sorted(cut for cut in cuts if cut is not None and cut > start and (end is None or cut < end))]

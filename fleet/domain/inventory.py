@@ -41,10 +41,10 @@ class StateRun:
 class ObservedInstance:
     """An instance as its account lists it. ``host`` is in lower case; unknown is None or empty, never a guess.
 
-    ``attributes`` hold provider, region, sku, gpu_model, gpu_count, purchase_option, profile, local_disk, disks, protected,
-    group, owner, sub_account, tags, labels, host. ``history`` is (at, state) in order of time. ``change_from``: since when
-    what differs from before holds, when the listing itself says so. ``instance_id`` (row) and ``effective_from`` are filled
-    by the sync: BEGINNING for an instance seen first, else when the newest change holds from.
+    ``attributes`` hold provider, region, sku, gpu_model, gpu_count, purchase_option, profile, local_disk, disks,
+    protected, group, owner, sub_account, tags, labels, host. ``history`` is (at, state) in order of time.
+    ``change_from``: since when what differs from before holds, when the listing itself says so. ``instance_id`` (row)
+    and ``effective_from`` are filled by the sync: BEGINNING for an instance seen first, else since when a change holds.
     """
 
     external_id: str
@@ -77,8 +77,8 @@ def runs_from_history(observed: ObservedInstance) -> list[StateRun]:
 def first_runs(observed: ObservedInstance) -> list[StateRun]:
     """Give the runs of an instance that is listed for the first time.
 
-    Only what the listing says is told: between a launch and a later start nothing is known; a stop without a time is taken
-    to have been there from the launch on, so nothing is billed on a guess.
+    Only what the listing says is told: between a launch and a later start nothing is known; a stop without a time is
+    taken to have been there from the launch on, so nothing is billed on a guess.
     """
     if observed.history:
         return runs_from_history(observed)
@@ -132,6 +132,6 @@ def first_difference(old: Sequence[StateRun], new: Sequence[StateRun]) -> dateti
 
 
 def last_start(runs: Sequence[StateRun], at: datetime) -> datetime | None:
-    """Give the start of the run of `running` that holds ``at`` or was the last before it; None: never, or not known since when."""
+    """Give the start of the newest run of `running` up to ``at``; None: never, or not known since when."""
     starts = [run.start for run in runs if run.state is ProviderState.RUNNING and run.start <= at]
     return starts[-1] if starts and starts[-1] > BEGINNING else None

@@ -14,15 +14,14 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet.domain.idle_rule import GpuFacts, IdleRule
+from fleet.domain.quiet import read_samples
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.domain.signals import Signal
 
 STEP_MS = STEP_SECONDS * 1000
 HOUR_MS = 3_600_000
 LOW_PCT = 25.0  # working below this mean activity is `low`
-EMPTY_MIB = 1024.0  # at or below this, or 5 % of the memory, nothing is held
-EMPTY_SHARE = 0.05
-OTHER_SIGNALS = {Signal.ENCODER: 5.0, Signal.DECODER: 5.0, Signal.TENSOR: 0.5, Signal.DRAM: 1.0}  # busy at or above
 
 Milliseconds = NDArray[np.int64]
 Codes = NDArray[np.int8]
@@ -42,56 +41,43 @@ class Metered(IntEnum):
 STATES = len(Metered)
 
 
-def activity_pct(block: SampleBlock, is_mig: Flags) -> NDArray[np.float32]:
-    """Give the shown activity [G, N] in percent, the 5-minute mean: SM_ACTIVE, else GR_ENGINE, else GPU_UTIL; NaN without one.
+def activity_pct(block: SampleBlock, facts: GpuFacts) -> NDArray[np.float32]:
+    """Give the shown activity [G, N] in percent, NaN without one.
 
-    ``is_mig`` [G]: GPU_UTIL is never read on a MIG slice.
+    It is the 5-minute mean of SM_ACTIVE, else GR_ENGINE, else GPU_UTIL (never on a MIG slice). A profiling signal that
+    is 0 throughout the block while GPU_UTIL is not proves nothing and is passed over.
     """
     activity = np.full(block.shape, np.nan, dtype=np.float32)
-    for signal in (Signal.GPU_UTIL, Signal.GR_ENGINE, Signal.SM_ACTIVE):
+    utilisation = block.mean.get(Signal.GPU_UTIL)
+    if utilisation is not None:
+        activity = np.where(facts.is_mig[:, None], activity, utilisation)
+    works = np.nan_to_num(activity).max(axis=1, initial=0) > 0
+    for signal in (Signal.GR_ENGINE, Signal.SM_ACTIVE):
         values = block.mean.get(signal)
-        if values is None:
-            continue
-        if signal is Signal.GPU_UTIL:
-            values = np.where(is_mig[:, None], np.float32(np.nan), values)
-        activity = np.where(np.isnan(values), activity, values)
+        if values is not None:
+            broken = works & (np.nan_to_num(values).max(axis=1, initial=0) == 0)
+            activity = np.where(np.isnan(values) | broken[:, None], activity, values)
     return activity
 
 
-def is_memory_empty(block: SampleBlock, memory_total_mib: NDArray[np.float64]) -> Flags:
-    """Tell [G, N] where the memory is known and at most min(1 GiB, 5 %) at peak; ``memory_total_mib`` [G], NaN
-    unknown.
-    """
-    used = block.peak.get(Signal.MEMORY_MIB)
-    if used is None:
-        return np.zeros(block.shape, dtype=np.bool_)
-    limit = np.fmin(EMPTY_MIB, memory_total_mib * EMPTY_SHARE)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(used <= limit[:, None])
-
-
-def sample_states(block: SampleBlock, *, is_idle: Flags, is_mig: Flags, memory_total_mib: NDArray[np.float64]) -> Codes:
+def sample_states(block: SampleBlock, facts: GpuFacts, *, is_idle: Flags) -> Codes:
     """Give the `Metered` state [G, N] of each sample; where there is no point it means nothing.
 
-    ``is_idle`` [G, N]: within an idle run of the organisation's rule.
+    ``is_idle`` [G, N]: within an idle run of the organisation's rule. Else a sample that tells nothing is unknown, and
+    all other time is working: whether a quiet sample is idle is for the idle clock to say, not for the sample.
     """
-    activity = activity_pct(block, is_mig)
-    other_busy = np.zeros(block.shape, dtype=np.bool_)
+    reading = read_samples(block, facts, IdleRule())
     with np.errstate(invalid="ignore"):
-        for signal, line in OTHER_SIGNALS.items():
-            if signal in block.peak:
-                other_busy |= block.peak[signal] >= line
-        busy = np.where(activity < LOW_PCT, Metered.LOW, Metered.WORKING)
-    without = np.where(other_busy, Metered.WORKING, Metered.UNKNOWN)
-    states = np.where(np.isnan(activity), without, busy)
-    idle = np.where(is_memory_empty(block, memory_total_mib), Metered.EMPTY, Metered.HELD)
-    return np.where(is_idle, idle, states).astype(np.int8)
+        busy = np.where(activity_pct(block, facts) < LOW_PCT, Metered.LOW, Metered.WORKING)
+    awake = np.where(reading.silent, Metered.UNKNOWN, busy)
+    idle = np.where(reading.memory_held | reading.memory_unknown, Metered.HELD, Metered.EMPTY)
+    return np.where(is_idle, idle, awake).astype(np.int8)
 
 
 def mark_runs(
     marks: Milliseconds, gpus: int, rows: Milliseconds, since: NDArray[np.float64], until: NDArray[np.float64]
 ) -> Flags:
-    """Tell [G, N] which marks lie in a run ``(since, until]``; ``marks`` and times in epoch seconds, ``until`` inf while open.
+    """Tell [G, N] which marks lie in a run ``(since, until]``; all in epoch seconds, ``until`` inf while open.
 
     ``rows`` [R] is the GPU's row of each run.
     """
@@ -103,7 +89,7 @@ def mark_runs(
 
 @dataclass(frozen=True)
 class Coverage:
-    """What each five minutes of each GPU hold: first unknown time, then ``back_ms`` of a later sample, then its ``own_ms``.
+    """What each five minutes of each GPU hold: first unknown time, then ``back_ms`` of a later sample, then ``own_ms``.
 
     ``start_ms`` is the epoch time of the first cell; the arrays are [G, N], ``before`` [G, N + 1, 5] the time in
     each state
@@ -111,6 +97,7 @@ class Coverage:
     """
 
     start_ms: int
+    stands_for_ms: Milliseconds
     own_ms: Milliseconds
     own_state: Codes
     back_ms: Milliseconds
@@ -139,7 +126,14 @@ def cover(block: SampleBlock, states: Codes) -> Coverage:
     before = np.zeros((own.shape[0], cells + 1, STATES), dtype=np.int64)
     np.cumsum(spent, axis=1, out=before[:, 1:, :])
     start_ms = (int(block.marks[0]) - STEP_SECONDS) * 1000
-    return Coverage(start_ms, own, states, back, back_state, before)
+    return Coverage(start_ms, stands_for, own, states, back, back_state, before)
+
+
+def reaches_back(coverage: Coverage, at_ms: int) -> Flags:
+    """Tell [G] whether a sample after ``at_ms`` (a mark) stands for time before it."""
+    first = (at_ms - coverage.start_ms) // STEP_MS
+    after = coverage.stands_for_ms[:, first : first + HOUR_MS // STEP_MS]
+    return np.asarray((after > STEP_MS * np.arange(1, after.shape[1] + 1)).any(axis=1))
 
 
 def _spent_until(coverage: Coverage, rows: Milliseconds, at_ms: Milliseconds) -> Milliseconds:

@@ -39,8 +39,8 @@ class Match:
 def team_name(rules: Sequence[Mapping[str, Any]], facts: Facts, known: Collection[str] | None = None) -> Match | None:
     """Give the team of the first rule that yields one; None is Unassigned.
 
-    A rule with ``team_from`` yields only names in ``known`` (casefolded; None: any), so that a value which names no team
-    lets later rules speak.
+    A rule with ``team_from`` yields only names in ``known`` (casefolded; None: any), so that a value which names no
+    team lets later rules speak.
     """
     for position, rule in enumerate(rules):
         if not matches(rule.get("match") or {}, facts):
@@ -52,7 +52,7 @@ def team_name(rules: Sequence[Mapping[str, Any]], facts: Facts, known: Collectio
 
 
 def matches(wanted: Mapping[str, Any], facts: Facts) -> bool:
-    """Whether every key of ``match`` fits. Globs, in any case; ``label`` and ``tag`` map names to globs; a list is any of."""
+    """Whether every key of ``match`` fits. Globs, in any case; ``label``, ``tag`` map names to globs; a list: any."""
     for key, globs in wanted.items():
         if key in ("label", "tag"):
             values = facts.labels if key == "label" else facts.tags

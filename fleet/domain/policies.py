@@ -46,7 +46,7 @@ def selector(name: str, spec: Mapping[str, Any]) -> Selector:
 def choose(selectors: Sequence[Selector], facts: PolicyFacts) -> Choice:
     """Give the first policy whose every `select` key fits and no `exclude` key does.
 
-    An excluded instance goes on to the next policy; ``excluded_by`` tells the first that excluded it when none takes it.
+    An excluded instance goes on to the next policy; if none takes it, ``excluded_by`` is the first that excluded it.
     """
     excluded_by, because = None, ""
     for one in selectors:

@@ -8,8 +8,8 @@ from django.db import models
 class IdleRun(models.Model):
     """A run of one GPU being idle: the samples with ``since`` < mark <= ``until``; without an ``until`` it goes on.
 
-    It opens when the verdict becomes idle, back to the idle clock's `since`; it ends before the first busy sample, or with
-    a restart.
+    It opens when the verdict becomes idle, back to the idle clock's `since`; it ends before the first busy sample, or
+    with a restart.
     """
 
     gpu = models.ForeignKey("fleet.Gpu", on_delete=models.CASCADE, related_name="idle_runs")

@@ -11,8 +11,8 @@ from common.periods import parse_moment
 from fleet.domain.inventory import ObservedInstance, ProviderState
 
 ATTRIBUTES = (
-    "region", "zone", "sku", "gpu_model", "gpu_count", "purchase_option", "profile", "local_disk", "disks", "protected", "group",
-    "owner", "sub_account", "tags", "labels",
+    "region", "zone", "sku", "gpu_model", "gpu_count", "purchase_option", "profile", "local_disk", "disks", "protected",
+    "group", "owner", "sub_account", "tags", "labels",
 )  # fmt: skip
 
 

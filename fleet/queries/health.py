@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.db import connection
 from django.db.models import OuterRef, Subquery
 
 from fleet.models import JobRun, Source, SourcePull
@@ -48,6 +49,28 @@ def sources_health(now: datetime) -> list[SourceHealth]:
     ]
 
 
-def jobs_health() -> list[JobRun]:
+@dataclass(frozen=True)
+class JobHealth:
+    """The last run of a job and shard. ``ok_at``: the `now` of the last one that went well."""
+
+    name: str
+    shard: str
+    ok_at: datetime | None
+    failures: int
+
+
+def jobs_health() -> list[JobHealth]:
     """Give the last run of every job and shard."""
-    return list(JobRun.objects.order_by("name", "shard"))
+    rows = JobRun.objects.order_by("name", "shard").values_list("name", "shard", "ok_at", "failures")
+    return [JobHealth(*row) for row in rows]
+
+
+def gpus_by_team_and_state() -> dict[tuple[int | None, str], int]:
+    """Count devices by the team of their instance and their current verdict."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT i.team_id, v.state, count(*) FROM fleet_verdict v JOIN fleet_gpu g ON g.id = v.subject_id
+               LEFT JOIN fleet_instance i ON i.id = g.instance_id
+               WHERE v.subject_kind = 'gpu' AND v."end" IS NULL GROUP BY i.team_id, v.state"""
+        )
+        return {(team, state): count for team, state, count in cursor.fetchall()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -32,8 +32,8 @@ class InstanceAt:
 def instances_at(at: datetime) -> list[InstanceAt]:
     """Give every instance that was there at ``at``, in any state, in the order of account and id.
 
-    An instance of an account is there once the first of its runs has begun and until it is terminated or gone; a host that
-    no account knows is there while a GPU stands in it.
+    An instance of an account is there once the first of its runs has begun (terminated ones too); a host that no
+    account knows is there while a GPU stands in it.
     """
     states = {row.instance_id: row for row in _open_at(InstanceState.objects.all(), at)}
     standing = set(
@@ -43,7 +43,8 @@ def instances_at(at: datetime) -> list[InstanceAt]:
     starts = started_at(at)
     found = []
     rows = Instance.objects.order_by(F("account__name").asc(nulls_first=True), "external_id", "pk")
-    for pk, external_id, account, host in rows.values_list("pk", "external_id", "account__name", "host"):
+    named: Iterable[tuple[int, str, str | None, str]] = rows.values_list("pk", "external_id", "account__name", "host")
+    for pk, external_id, account, host in named:
         state = states[pk].state if pk in states else None
         if account is None:
             state = ProviderState.RUNNING if pk in standing else None
@@ -127,3 +128,9 @@ def has_instance(reference: str) -> bool:
         Q(external_id=external_id, account__name=account) if external_id else Q(pk=None)
     )
     return Instance.objects.filter(named).exists()
+
+
+def instance_names(instance_ids: Collection[int]) -> dict[int, tuple[str, str | None]]:
+    """Give id and account (None: no account knows it) as people read them, by row id."""
+    rows = Instance.objects.filter(pk__in=instance_ids).values_list("pk", "external_id", "account__name")
+    return {pk: (external_id, account) for pk, external_id, account in rows}

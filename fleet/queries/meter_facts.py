@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from common.periods import EPOCH
 from fleet.domain.gpu_hours import Machine, Member, Run, Use, Version
+from fleet.domain.idle_rule import GpuFacts, facts_of
 from fleet.domain.metering import Flags, mark_runs
 from fleet.queries.presence import Presence
 
@@ -27,20 +28,16 @@ def milliseconds(moment: datetime) -> int:
 
 @dataclass(frozen=True)
 class SeenGpus:
-    """The GPUs that stood on the instances within the window; arrays [G] in order of ``ids``."""
+    """The GPUs that stood on the instances within the window; ``ids`` [G] sorted, ``facts`` in that order."""
 
     ids: NDArray[np.int64]
-    is_mig: Flags
-    is_amd: Flags
-    memory_total_mib: NDArray[np.float64]  # NaN unknown
+    facts: GpuFacts
 
 
 def load_machines(
     presences: Mapping[int, Sequence[Presence]], *, since: datetime, until: datetime
 ) -> tuple[list[Machine], SeenGpus]:
-    """Give the instances of ``presences`` with what they were, which GPUs stood there and who used them in the
-    window.
-    """
+    """Give the instances of ``presences``: what they were, which GPUs stood there, who used them in the window."""
     ids = list(presences)
     versions = _versions(ids, until)
     placed = _placements(ids, since, until)
@@ -64,12 +61,10 @@ def load_machines(
         )
         for instance in ids
     ]
-    columns = [facts[gpu] for gpu in gpus]
+    is_mig, is_amd, memory = zip(*(facts[gpu] for gpu in gpus), strict=True) if gpus else ((), (), ())
     seen = SeenGpus(
         np.array(gpus, dtype=np.int64),
-        np.array([row[0] for row in columns], dtype=np.bool_),
-        np.array([row[1] for row in columns], dtype=np.bool_),
-        np.array([row[2] for row in columns], dtype=np.float64),
+        facts_of(len(gpus), is_mig=is_mig, is_amd=is_amd, memory_total_mib=memory),
     )
     return machines, seen
 
@@ -92,7 +87,7 @@ def _within_count(
 
 
 def _ms(column: str) -> str:
-    """Give the SQL of a time in epoch milliseconds; no time is for ever. Parsing times in Python would be most of the work."""
+    """Give the SQL of a time in epoch milliseconds (none: for ever); Python would spend its time on parsing them."""
     table, _, name = column.rpartition(".")
     quoted = f'{table}."{name}"' if table else f'"{name}"'
     return f"coalesce(floor(extract(epoch FROM {quoted}) * 1000)::bigint, {FOR_EVER})"
@@ -101,7 +96,8 @@ def _ms(column: str) -> str:
 def _fetch(query: str, parameters: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(query, parameters)
-        return cursor.fetchall()
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
 
 
 def _versions(ids: Collection[int], until: datetime) -> dict[int, list[Version]]:
@@ -141,8 +137,9 @@ def _uses(gpus: Collection[int], since: datetime, until: datetime) -> dict[int, 
 
 
 def load_idle(gpu_ids: NDArray[np.int64], marks: NDArray[np.int64]) -> Flags:
-    """Tell [G, N] which samples lie in an idle run of the organisation's rule; ``gpu_ids`` sorted, ``marks`` epoch
-    s.
+    """Tell [G, N] which samples lie in an idle run of the organisation's rule.
+
+    ``gpu_ids`` are sorted, ``marks`` epoch seconds.
     """
     if not gpu_ids.size or not marks.size:
         return np.zeros((len(gpu_ids), len(marks)), dtype=np.bool_)

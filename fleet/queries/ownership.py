@@ -30,7 +30,7 @@ class _Job:
 
 
 class Resolver:
-    """Answers whose a thing is, at any time up to ``until``; all it needs is read once, jobs when they are first asked."""
+    """Answers whose a thing is, up to ``until``; what it needs is read once, jobs when they are asked for."""
 
     def __init__(self, until: datetime, instance_ids: Collection[int] | None = None) -> None:
         self.rule_starts, self.rule_sets = _rule_sets(until)

@@ -94,7 +94,8 @@ def _states(instance_ids: Collection[int] | None) -> Mapping[int, list[tuple[dat
 def _seen(instance_ids: Collection[int] | None) -> dict[int, _Seen]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT i.id, i.account_id IS NOT NULL, i.launched_at, i.first_seen_at, p.first, p.last FROM fleet_instance i"
+            "SELECT i.id, i.account_id IS NOT NULL, i.launched_at, i.first_seen_at, p.first, p.last"
+            " FROM fleet_instance i"
             ' LEFT JOIN (SELECT p.instance_id, min(p.start) AS first, max(coalesce(p."end", g.last_seen_at)) AS last'
             " FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id"
             " WHERE %(all)s OR p.instance_id = ANY(%(ids)s) GROUP BY p.instance_id) p ON p.instance_id = i.id"

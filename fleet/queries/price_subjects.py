@@ -31,7 +31,8 @@ def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple
     found: defaultdict[int, list[tuple[datetime, Attributes]]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT i.id, coalesce(v.valid_from, 'epoch'), coalesce(nullif(v.attributes ->> 'provider', ''), a.provider, ''),"
+            "SELECT i.id, coalesce(v.valid_from, 'epoch'),"
+            " coalesce(nullif(v.attributes ->> 'provider', ''), a.provider, ''),"
             " coalesce(v.attributes ->> 'sku', ''), coalesce(v.attributes ->> 'gpu_model', ''),"
             " coalesce((v.attributes ->> 'gpu_count')::numeric, i.gpu_count), coalesce(v.attributes ->> 'region', ''),"
             " coalesce(v.attributes ->> 'purchase_option', '')"

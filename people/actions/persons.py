@@ -19,7 +19,7 @@ def declare_people(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
         user.name = spec.get("name") or ""
         user.time_zone = spec.get("time_zone") or ""
         user.is_active = True
-        if user.pk is None:
+        if user._state.adding:
             user.set_unusable_password()
             user.save()
         if "roles" in spec:

@@ -6,10 +6,10 @@ import ast
 import re
 from pathlib import Path
 
+from config.environment import NAMES
 from tests.architecture.tree import APPS, ROOT, files, product_modules
 
 _ENV_READS = {"str", "bool", "int", "float", "list", "url", "db_url", "email_url", "get", "getenv", "is_set"}
-_METRIC = re.compile(r"\bfleetledger_[a-z_]+(?:_seconds|_total|_bytes|_ratio|_timestamp|_info|_up|_count|_[a-z]+)\b")
 
 
 def trees(*parts: str) -> list[tuple[Path, ast.Module]]:
@@ -19,8 +19,8 @@ def trees(*parts: str) -> list[tuple[Path, ast.Module]]:
 
 
 def settings_read() -> set[str]:
-    """Give the names of environment variables that the project reads."""
-    found: set[str] = set()
+    """Give the names of environment variables that the project reads, or knows."""
+    found = set(NAMES)
     for _, tree in trees("config"):
         for node in ast.walk(tree):
             match node:
@@ -58,14 +58,28 @@ def _error_classes() -> set[str]:
 
 
 def error_codes() -> set[str]:
-    """Give every literal code of an error that the product raises."""
-    classes, found = _error_classes(), set()
+    """Give every literal code of an error, a refusal or a warning that the product can answer with."""
+    classes, found = _error_classes() | {"ChannelError"}, set[str]()
     for _, tree in trees(*APPS):
         for node in ast.walk(tree):
             match node:
-                case ast.Call(func=ast.Name(id=name), args=[ast.Constant(value=str(code)), *_]) if name in classes:
-                    found.add(code)
+                case ast.Call(func=ast.Name(id=name), args=[code, *_]) if name in classes:
+                    found |= _texts(code)
+                case ast.Call(func=ast.Attribute(attr="wrong" | "warn"), args=[_, code, *_]):
+                    found |= _texts(code)
     return found
+
+
+def _texts(node: ast.expr) -> set[str]:
+    """Give the literals that an expression may be."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return {text}
+        case ast.IfExp(body=one, orelse=other):
+            return _texts(one) | _texts(other)
+        case ast.BoolOp(values=values):
+            return {text for value in values for text in _texts(value)}
+    return set()
 
 
 def enum_values(module: ast.Module) -> dict[str, set[str]]:
@@ -85,12 +99,9 @@ def enum_values(module: ast.Module) -> dict[str, set[str]]:
 
 
 def metric_names() -> set[str]:
-    """Give the names of our own metrics that stand in the source as literals."""
-    found: set[str] = set()
-    for path in product_modules():
-        if "metrics" in path.stem or "health" in path.stem:
-            found |= set(_METRIC.findall(path.read_text(encoding="utf-8")))
-    return found
+    """Give the names of our own metrics, which stand in the source as literals."""
+    source = (ROOT / "config" / "metrics.py").read_text(encoding="utf-8")
+    return set(re.findall(r'"(fleetledger_[a-z_]+)"', source))
 
 
 def documented(page: str) -> set[str]:

@@ -1,4 +1,4 @@
-"""Our own scripts make no HTML from text, evaluate nothing, and hold no words: what a person reads comes from templates."""
+"""Our own scripts make no HTML from text, evaluate nothing, and hold no words: these come from templates."""
 
 from __future__ import annotations
 

@@ -34,7 +34,6 @@ def test_the_median_module_is_short() -> None:
     assert median < MEDIAN_FILE_LINES
 
 
-@pytest.mark.xfail(reason="rooms are being moved into", strict=False)
 def test_no_room_is_empty() -> None:
     rooms = {path.parent for path in files(".py") if path.name == "__init__.py"}
     contents = [path for path in files() if path.name != "__init__.py"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from billing.models import TeamDay
-from fleet.models import Account, Source
-from people.models import Organization, RoleGrant, Team, User
+from billing.models import InstancePrice, TeamDay
+from fleet.models import Account, Gpu, Instance, Source, Verdict
+from people.models import Installation, Organization, RoleGrant, Team, User
 
 PASSWORD = "correct horse battery"
 STATES = ("working", "low", "held", "empty", "unknown")
@@ -28,6 +28,7 @@ def person(email: str, *grants: tuple[str, Team | None], password: str = "") -> 
 def company(zone: str = "Europe/Berlin") -> dict[str, Team]:
     """Make the organisation, an account, a source and the teams nlp > nlp-eval, vision, robotics."""
     Organization.objects.update_or_create(pk=1, defaults={"name": "Example Robotics", "time_zone": zone})
+    Installation.objects.get_or_create(pk=1)
     nlp = Team.objects.create(name="nlp")
     names = {"nlp": nlp, "nlp-eval": Team.objects.create(name="nlp-eval", parent=nlp)}
     names |= {name: Team.objects.create(name=name) for name in ("vision", "robotics")}
@@ -36,11 +37,11 @@ def company(zone: str = "Europe/Berlin") -> dict[str, Team]:
     return names
 
 
-def team_day(day: date, team: Team | None, money: dict[str, str], minutes: dict[str, float], **more: Any) -> TeamDay:
-    """Make one row; ``money`` and ``minutes`` by state."""
+def team_day(day: date, team: Team | None, money: dict[str, str], hours: dict[str, float], **more: Any) -> TeamDay:
+    """Make one row; ``money`` and GPU-``hours`` by state."""
     values: dict[str, Any] = {"currency": "USD", "gpu_model": "H100", **more}
     values |= {f"compute_{state}": Decimal(amount) for state, amount in money.items()}
-    values |= {f"minutes_{state}": value for state, value in minutes.items()}
+    values |= {f"{state}_ms": round(value * 3_600_000) for state, value in hours.items()}
     return TeamDay.objects.create(day=day, team=team, **values)
 
 
@@ -63,12 +64,13 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
                 "unknown": 0.03,
             }
             values: dict[str, Any] = {
-                f"{state}_ms": round(3_600_000 * gpu_hours * share) for state, share in shares.items()
+                f"{one}_ms": round(3_600_000 * gpu_hours * share) for one, share in shares.items()
             }
             values |= {
-                f"compute_{state}": Decimal(gpu_hours) * Decimal("2.49") * Decimal(str(round(share, 6)))
-                for state, share in shares.items()
+                f"compute_{one}": round(Decimal(gpu_hours * share) * Decimal("2.49"), 9)
+                for one, share in shares.items()
             }
+            values["list_price_amount"] = sum(values[f"compute_{one}"] for one in shares)
             rows.append(
                 TeamDay(
                     day=first + timedelta(days=offset),
@@ -80,3 +82,42 @@ def month_of(teams: dict[str, Team], first: date, days: int, seed: int = 7) -> N
                 )
             )
     TeamDay.objects.bulk_create(rows)
+
+
+def machine(
+    name: str, team: Team | None, state: str, *, now: datetime, price: str = "32.80", account: bool = True
+) -> Instance:
+    """Make an instance of eight GPUs with its current verdicts; idle ones since two hours."""
+    lab = Account.objects.get(name="lab") if account else None
+    row = Instance.objects.create(
+        account=lab,
+        external_id=name,
+        host=name,
+        team=team,
+        gpu_count=8,
+        attributes={"gpu_model": "H100", "owner": "priya"},
+    )
+    idle = state in {"held", "empty"}
+    reason = {"held": "quiet_memory_held", "empty": "quiet_empty", "unknown": "stale"}.get(state, "busy")
+    since = now - timedelta(hours=2) if idle else None
+    facts: dict[str, Any] = {"start": now - timedelta(hours=1), "state": state, "reason": reason, "since": since}
+    facts |= {"confidence": "high", "evidence": {"peak_pct": 1.8, "mean_pct": 0.5, "coverage_pct": 100.0, "points": 42}}
+    gpus = Gpu.objects.bulk_create(
+        Gpu(
+            uuid=f"GPU-{name}-{index}",
+            index=index,
+            model="H100",
+            host=name,
+            instance=row,
+            first_seen_at=now,
+            last_seen_at=now,
+        )
+        for index in range(8)
+    )
+    subjects = [("instance", row.pk)] + [("gpu", gpu.pk) for gpu in gpus]
+    Verdict.objects.bulk_create(Verdict(subject_kind=kind, subject_id=pk, **facts) for kind, pk in subjects)
+    if price:
+        InstancePrice.objects.create(
+            instance=row, valid_from=now - timedelta(days=90), price_per_hour=price, currency="USD"
+        )
+    return row

@@ -46,8 +46,11 @@ def histories(draw: st.DrawFn, length: int) -> list[Sample]:
     before: float | None = None
     for n in range(length):
         kind, memory = phases[n]
-        points = [t for i in range(n * STEP // interval - 1, (n + 1) * STEP // interval + 1)
-                  if n * STEP < (t := i * interval + offset) <= (n + 1) * STEP and i >= 0 and i not in lost]
+        points = [
+            t
+            for i in range(n * STEP // interval - 1, (n + 1) * STEP // interval + 1)
+            if n * STEP < (t := i * interval + offset) <= (n + 1) * STEP and i >= 0 and i not in lost
+        ]
         if kind == "none":
             points = []
         if kind == "lossy":
@@ -111,7 +114,11 @@ def gpu_facts(devices: list[Device]) -> GpuFacts:
     )
     later = [(row, start) for row, d in enumerate(devices) for start in d.starts if start > BASE]
     return GpuFacts(
-        facts.started_at, facts.is_mig, facts.is_amd, facts.memory_total_mib, facts.power_limit_watts,
+        facts.started_at,
+        facts.is_mig,
+        facts.is_amd,
+        facts.memory_total_mib,
+        facts.power_limit_watts,
         later_rows=np.array([row for row, _ in later], dtype=np.int64),
         later_starts=np.array([start for _, start in later], dtype=np.float64),
     )

@@ -44,9 +44,15 @@ def test_arrays_and_slow_reading_agree(gpus: list[tuple[list[Sample], Device]], 
 def part(block: SampleBlock, first: int, last: int) -> SampleBlock:
     at = slice(first, last)
     return SampleBlock(
-        block.gpu_ids, block.marks[at], block.points[:, at], block.interval[:, at], block.first_at[:, at],
-        block.last_at[:, at], block.minutes[:, at],
-        {s: v[:, at] for s, v in block.mean.items()}, {s: v[:, at] for s, v in block.peak.items()},
+        block.gpu_ids,
+        block.marks[at],
+        block.points[:, at],
+        block.interval[:, at],
+        block.first_at[:, at],
+        block.last_at[:, at],
+        block.minutes[:, at],
+        {s: v[:, at] for s, v in block.mean.items()},
+        {s: v[:, at] for s, v in block.peak.items()},
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fleet.domain.gpu_hours import HourRows, Machine, Member, Run, Use, Version, meter_machine
+from fleet.domain.idle_rule import facts_of
 from fleet.domain.metering import Coverage, Metered, Pieces, cover, mark_runs, measure, sample_states
 from fleet.domain.samples import SampleBlock, empty_block
 from fleet.domain.signals import Signal
@@ -195,7 +196,6 @@ def histories(draw):
     return gpus, running, draw(st.integers(START + 1, START + 2 * HOUR))
 
 
-@pytest.mark.slow
 @given(histories())
 @settings(max_examples=40, deadline=None)
 def test_equals_the_slow_reading(history):
@@ -253,8 +253,7 @@ def test_the_state_of_a_sample():
     block.peak[Signal.MEMORY_MIB][0, 6:10] = [1024, 1025, np.nan, 0]
     idle = np.zeros(block.shape, dtype=bool)
     idle[0, 6:10] = True
-    facts = {"is_mig": np.array([False]), "memory_total_mib": np.array([81_559.0])}
-    states = sample_states(block, is_idle=idle, **facts)[0].tolist()
+    states = sample_states(block, facts_of(1, memory_total_mib=81_559), is_idle=idle)[0].tolist()
     w, low, held, empty, unknown = Metered
     assert states == [w, low, w, w, w, unknown, empty, held, held, empty, unknown, unknown]
 
@@ -264,7 +263,7 @@ def test_utilisation_of_a_slice_tells_nothing():
     block.points[:] = 10
     block.mean[Signal.GPU_UTIL][:] = block.peak[Signal.GPU_UTIL][:] = 90
     idle = np.zeros(block.shape, dtype=bool)
-    states = sample_states(block, is_idle=idle, is_mig=np.array([True]), memory_total_mib=np.array([np.nan]))
+    states = sample_states(block, facts_of(1, is_mig=True), is_idle=idle)
     assert set(states[0].tolist()) == {Metered.UNKNOWN}
 
 
@@ -278,9 +277,5 @@ def test_a_run_holds_the_marks_after_its_since_up_to_its_until():
 def test_parts_of_a_piece_sum_to_it_wherever_it_is_cut():
     coverage = coverage_of([{START + 300 * n: (300, "held") for n in range(1, 13)}])
     cuts = [0, 1, 333_333, 1_000_001, 3_600_000]
-    table = [
-        (0, START * 1000 + a, START * 1000 + b, part, part + 1, 3)
-        for a, b in zip(cuts, cuts[1:], strict=False)
-        for part in range(3)
-    ]
+    table = [(0, START * 1000 + a, START * 1000 + b, part, part + 1, 3) for a, b in pairwise(cuts) for part in range(3)]
     assert measure(coverage, Pieces(*np.array(table).T)).sum() == 3_600_000

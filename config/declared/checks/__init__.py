@@ -11,7 +11,7 @@ from config.declared.document import Document
 
 
 def check_document(document: Document, *, prune: bool) -> None:
-    """Add all errors and warnings of a typed file to it. ``prune``: names of rows that will go do not count as known."""
+    """Add all errors and warnings of a typed file to it. ``prune``: names of rows that will go are not known."""
     check_doubles(document)
     check_references(document, prune=prune)
     check_agreement(document)

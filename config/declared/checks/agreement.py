@@ -58,7 +58,7 @@ def _check_tests(document: Document) -> None:
 
 
 def _address(value: str | None) -> str | None:
-    """Give the address of a URL or of the variable that holds it; None when it can't be told now (it is checked at use)."""
+    """Give the address of a URL or of the variable that holds it; None when that is told at use only."""
     if value is None or not is_reference(value):
         return value
     found = os.environ.get(value.removeprefix("env:")) if value.startswith("env:") else None

@@ -79,11 +79,11 @@ def _check_exemptions(document: Document) -> None:
         if one and one.get("id")
     ]
     by_id: dict[str, list[str]] = {}
-    for name in full:
-        by_id.setdefault(name.split("/", 1)[1], []).append(name)
+    for one_name in full:
+        by_id.setdefault(one_name.split("/", 1)[1], []).append(one_name)
     all_listed = bool(full) and all(account.get("kind") == "static" for account in accounts)
     for path, exemption in document.listed("exemptions"):
-        name = exemption.get("instance")
+        name = str(exemption.get("instance") or "")
         if not name or name in full or len(by_id.get(name, ())) == 1:
             continue
         here = (*path, "instance")

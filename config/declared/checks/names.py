@@ -11,10 +11,26 @@ from config.declared.nearest import did_you_mean
 from config.declared.nodes import Path
 
 ONCE = {
-    "teams": "name", "people": "email", "sources": "name", "accounts": "name", "commitments": "name", "policies": "name",
-    "budgets": "name", "channels": "name", "mappings": "name",
-}  # fmt: skip
-_PARTS = ("select", "exclude", "covers", "match")
+    "teams": "name",
+    "people": "email",
+    "sources": "name",
+    "accounts": "name",
+    "commitments": "name",
+    "policies": "name",
+    "budgets": "name",
+    "channels": "name",
+    "mappings": "name",
+}
+REFERENCES = (
+    ("teams", "team", "parent"),
+    ("ownership", "team", "team"),
+    ("budgets", "team", "team"),
+    ("budgets", "account", "account"),
+    ("commitments", "account", "account"),
+)
+"""(section, kind, key) of things that name one other thing."""
+SELECTORS = (("sources", "covers"), ("policies", "select"), ("policies", "exclude"), ("routes", "match"))
+"""(section, key) of mappings that list teams, accounts, profiles."""
 
 
 def check_doubles(document: Document) -> None:
@@ -59,27 +75,27 @@ def check_references(document: Document, *, prune: bool) -> None:
 
 def _references(document: Document) -> Iterator[tuple[str, Path, str]]:
     """Yield (kind, path, name) of everything that names something else."""
-    for path, team in document.listed("teams"):
-        yield from _one("team", path, team, "parent")
-    for path, person in document.listed("people"):
-        for number, role in enumerate(person.get("roles") or []):
-            yield from _one("team", (*path, "roles", number), role or {}, "team")
-    for section in ("ownership", "budgets"):
+    for section, kind, key in REFERENCES:
         for path, thing in document.listed(section):
-            yield from _one("team", path, thing, "team")
-    for section in ("budgets", "commitments"):
+            yield from _one(kind, path, thing, key)
+    for section, key in SELECTORS:
         for path, thing in document.listed(section):
-            yield from _one("account", path, thing, "account")
-    for section in ("sources", "policies", "routes"):
-        for path, thing in document.listed(section):
-            for part in _PARTS:
-                yield from _of_selector((*path, part), thing.get(part) or {})
+            yield from _of_selector((*path, key), thing.get(key) or {})
     for path, route in document.listed("routes"):
         yield from _many("channel", path, route, "channels")
         yield from _many("channel", path, route, "fallback")
-    for path, account in document.listed("accounts"):
-        for number, instance in enumerate(account.get("instances") or []):
-            yield from _one("profile", (*path, "instances", number), instance or {}, "profile")
+    for path, role in _inner(document, "people", "roles"):
+        yield from _one("team", path, role, "team")
+    for path, instance in _inner(document, "accounts", "instances"):
+        yield from _one("profile", path, instance, "profile")
+
+
+def _inner(document: Document, section: str, key: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield path and value of the things listed under ``key`` of each thing of a section."""
+    for path, thing in document.listed(section):
+        for number, one in enumerate(thing.get(key) or []):
+            if one is not None:
+                yield (*path, key, number), one
 
 
 def _of_selector(path: Path, selector: Mapping[str, Any]) -> Iterator[tuple[str, Path, str]]:
@@ -105,9 +121,8 @@ def _check_people(document: Document, known: Known) -> None:
         for path, thing in document.listed(section):
             for key in keys:
                 _warn_stranger(document, (*path, key), thing.get(key), people)
-    for path, account in document.listed("accounts"):
-        for number, instance in enumerate(account.get("instances") or []):
-            _warn_stranger(document, (*path, "instances", number, "owner"), (instance or {}).get("owner"), people)
+    for path, instance in _inner(document, "accounts", "instances"):
+        _warn_stranger(document, (*path, "owner"), instance.get("owner"), people)
 
 
 def _warn_stranger(document: Document, path: Path, address: str | None, people: Mapping[str, str]) -> None:
@@ -115,5 +130,5 @@ def _warn_stranger(document: Document, path: Path, address: str | None, people: 
         document.warn(
             path,
             "unknown_person",
-            f"{address} is not among the people; messages reach the address, nobody signs in with it.",
+            f"{address} is not among the people: messages go there, but nobody signs in.",
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 from typing import Any
 
 from config.declared.document import Document
@@ -34,7 +35,7 @@ def check_prices(document: Document) -> None:
 
 def _check_overlaps(document: Document, own: list[tuple[str, str, Path]]) -> None:
     """Compare each price with the one before it in time; told at the one that stands later in the file."""
-    for (_, end, before), (start, _, path) in zip(own, own[1:], strict=False):
+    for (_, end, before), (start, _, path) in pairwise(own):
         if start < end:
             first, second = sorted([before, path], key=lambda one: document.where(one).line or 0)
             message = f"This price holds at the same time as the one in line {document.where(first).line}."

@@ -33,7 +33,8 @@ CHANNEL = Variants(
         "email": {
             "to": Key(
                 ListOf(EMAIL, least=1, or_one=True), "Always these; else the owner, the team's leads, the admins."
-            )
+            ),
+            "from": Key(EMAIL, "The sender; else that of EMAIL_URL."),
         },
         "webhook": {
             "url": Key(URL_OR_SECRET, "Where to POST.", required=True),

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand
 
 from common.clock import real_now
 from config.static_files import collect_static
-from people.actions.first_login import make_first_login
+from people.actions.passwords import make_first_login
 
 FIRST_ADDRESS = "admin@localhost"
 

@@ -15,6 +15,7 @@ from alerts.channels import email, posting
 from alerts.domain.ports import Accepted, Channel, ChannelError, Ids, Rendered
 from common.http import Limits
 from tests.adapters.alerts.doubles import HttpDouble, MailDouble, double
+from tests.support.scripted_http import Answer, ScriptedServer
 
 NOW = datetime(2025, 6, 3, 10, tzinfo=UTC)
 KEY = "0d0c3f3e-7a0b-4f2e-9d53-5f2f4f9f4f11"
@@ -107,6 +108,17 @@ def test_silence_after_it_was_sent_is_unknown(other: Any, monkeypatch: pytest.Mo
     assert (error.permanent, error.unknown) == (False, True)
     assert error.detail in {"timeout", "connection_lost"}
     assert time.monotonic() - began < 2
+
+
+def test_a_channels_own_timeout(scripted_http: ScriptedServer) -> None:
+    from alerts.channels.webhook import WebhookChannel
+
+    scripted_http.answer(Answer(200, b"ok", delay_seconds=30))
+    channel = WebhookChannel("hook", {"url": scripted_http.url, "test": True, "timeout": "1s"})
+    began = time.monotonic()
+    with pytest.raises(ChannelError, match="timeout"):
+        channel.send(WORDS, "", IDS, NOW)
+    assert 0.9 < time.monotonic() - began < 3
 
 
 def test_nobody_there_is_not_unknown(other: Any, settings: Any) -> None:

@@ -74,7 +74,7 @@ def test_everything_arrives_once_at_its_pace(scripted_http: ScriptedServer, smtp
     assert gaps[:2] == [timedelta(seconds=30), timedelta(seconds=30)]
     assert min(gaps) >= timedelta(seconds=1)
     texts = [call.json()["text"] for call in calls[2:]]
-    assert [sum(f"i-{number:02} " in text for text in texts) for number in range(1, 26)] == [1] * 25
+    assert [sum(f"i-{number:02}:" in text for text in texts) for number in range(1, 26)] == [1] * 25
 
     old = Channel.objects.get(name="slack-old")
     assert old.broken_at == FIRED

@@ -92,9 +92,6 @@ def test_a_disk_without_a_price_is_unpriced_and_one_in_the_price_list_is_not(wor
         provider="on-prem", sku="gp3", unit="gb_month", price=Decimal("0.5"), currency="USD",
         valid_from=utc("2025-06-01T01:30"), source="contract",
     )  # fmt: skip
-    from fleet.actions.remetered import mark_remetered
-
-    mark_remetered(since=utc("2025-06-01T00:00"))
     world.settle("2025-06-01T03:00")
     rows = InstanceHourCost.objects.order_by("hour").values_list("amount", flat=True)
     assert list(rows) == [None, Decimal("0.25"), Decimal("0.5")]
@@ -240,3 +237,18 @@ def test_a_machine_without_gpus_costs_all_the_same(world: World) -> None:
     assert GpuHour.objects.count() == 0
     assert sums(InstanceHourCost.objects.filter(kind="compute"), ["amount"])["amount"] == Decimal("1.5")
     assert sums(TeamDay.objects.all(), ["compute_unknown"])["compute_unknown"] == Decimal("1.5")
+
+
+def test_a_sample_of_a_slow_scrape_fills_the_hour_before_when_it_comes_in(world: World) -> None:
+    box = world.instance("i-1", [("2025-06-01T00:00", "running")], price="2.00")
+    gpu = world.gpu(box, since="2025-06-01T00:00")
+    first, second = utc("2025-06-01T00:40"), utc("2025-06-01T01:10")
+    world.samples[gpu.pk, int(first.timestamp())] = (90, 40_000, 30)
+    world.settle("2025-06-01T01:00")
+    hour = GpuHour.objects.get(gpu_ref=gpu.pk)
+    assert (hour.working_ms, hour.unknown_ms) == (1_800_000, 1_800_000)
+    world.samples[gpu.pk, int(second.timestamp())] = (90, 40_000, 30)
+    world.settle("2025-06-01T01:10")
+    working = GpuHour.objects.filter(gpu_ref=gpu.pk).order_by("hour").values_list("working_ms", flat=True)
+    assert list(working) == [3_000_000, 600_000]
+    assert costs()["working"] == Decimal(2)

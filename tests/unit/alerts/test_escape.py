@@ -28,7 +28,7 @@ def test_plain_is_one_visible_line(text: str) -> None:
 
 @given(NASTY)
 def test_mrkdwn_has_no_markup_and_means_the_same(text: str) -> None:
-    shown = mrkdwn(text)
+    shown = mrkdwn(text, limit=10_000)
     assert "<" not in shown
     assert ">" not in shown
     assert shown.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") == plain(text)
@@ -55,8 +55,16 @@ def test_mrkdwn_examples(text: str, shown: str) -> None:
     assert mrkdwn(text) == shown
 
 
-def test_long_names_are_cut_before_escaping() -> None:
-    assert mrkdwn("&" * 20, limit=10) == "&amp;" * 9 + "…"
+@given(NASTY, st.integers(1, 40))
+def test_no_text_is_longer_than_its_limit(text: str, limit: int) -> None:
+    assert len(plain(text, limit=limit)) <= limit
+    assert len(mrkdwn(text, limit=limit)) <= limit
+    assert len(slack_plain(text, limit=limit)) <= limit
+
+
+def test_an_escape_is_never_cut_in_two() -> None:
+    assert mrkdwn("&" * 20, limit=12) == "&amp;&amp;…"
+    assert mrkdwn("&&", limit=10) == "&amp;&amp;"
 
 
 @pytest.mark.parametrize("url", ["https://fleet.example.com/i/a?c=1&d=2#x", "http://127.0.0.1:8000/"])

@@ -1,0 +1,117 @@
+"""The run-time ledger: every instance that existed in a period, when it ran, and what that cost."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+
+from billing.domain.spend import ZERO, hours
+from common.money import plain
+from common.periods import Period, iso
+from fleet.queries.gpu_hours import metered_until
+from fleet.queries.inventory import instance_names
+from fleet.queries.presence import Presence, presence
+from people.queries import organization
+
+MILLISECOND = timedelta(milliseconds=1)
+COSTS = """
+SELECT instance_id, currency, sum(amount) FROM (
+    SELECT x.instance_id, x.currency, x.working + x.low + x.held + x.empty + x.unknown + x.stopped AS amount, h.team_id,
+           x.hour, h.part_start_minute
+      FROM billing_gpuhourcost x JOIN fleet_gpuhour h USING (hour, instance_id, gpu_ref, share)
+    UNION ALL
+    SELECT instance_id, currency, amount, team_id, hour, part_start_minute FROM billing_instancehourcost
+) x
+ WHERE hour > %(start)s - interval '1 hour' AND hour < %(end)s
+   AND hour + part_start_minute * interval '1 minute' >= %(start)s
+   AND hour + part_start_minute * interval '1 minute' < %(end)s
+   AND (%(all_teams)s OR team_id = ANY(%(teams)s) OR team_id IS NULL) AND (%(unassigned)s OR team_id IS NOT NULL)
+ GROUP BY 1, 2
+"""
+
+
+@dataclass(frozen=True)
+class RunTime:
+    """One instance in one currency; ``provisional`` None: nothing of it has a price."""
+
+    instance: str
+    account: str | None
+    intervals: tuple[Presence, ...]
+    running_ms: int
+    provisional: Decimal | None
+    currency: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Give the object of doors.md. No bill is in, so there is no difference to tell yet."""
+        return {
+            "instance": self.instance,
+            "account": self.account,
+            "intervals": [{"start": iso(run.start), "end": iso(run.end), "state": run.state} for run in self.intervals],
+            "hours": hours(self.running_ms),
+            "provisional": plain(self.provisional),
+            "billed": plain(ZERO),
+            "difference": None,
+            "currency": self.currency,
+        }
+
+
+def runtime(period: Period, *, team_ids: Collection[int] | None = None, with_unassigned: bool = True) -> list[RunTime]:
+    """Give every instance that existed or cost something in ``period``, by account and name; one entry per currency.
+
+    A run that goes on ends where it is metered up to. ``team_ids``: only instances of which these teams bear a part.
+    """
+    costs = _costs(period, team_ids, with_unassigned)
+    runs = _runs(period)
+    home = organization().currency
+    wanted = runs.keys() | costs.keys() if team_ids is None and with_unassigned else set(costs)
+    names = instance_names(wanted)
+    found: list[RunTime] = []
+    for instance in sorted(wanted, key=lambda pk: (names[pk][1] or "", names[pk][0], pk)):
+        own = tuple(runs.get(instance, ()))
+        running = sum((run.end - run.start) // MILLISECOND for run in own if run.is_running)
+        amounts = costs.get(instance) or {home: None}
+        found += [RunTime(*names[instance], own, running, amount, currency) for currency, amount in amounts.items()]
+    return found
+
+
+def _costs(
+    period: Period, team_ids: Collection[int] | None, with_unassigned: bool
+) -> dict[int, dict[str, Decimal | None]]:
+    found: defaultdict[int, dict[str, Decimal | None]] = defaultdict(dict)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            COSTS,
+            {
+                "start": period.start,
+                "end": period.end,
+                "all_teams": team_ids is None,
+                "teams": list(team_ids or ()),
+                "unassigned": with_unassigned,
+            },
+        )
+        for instance, currency, amount in sorted(cursor.fetchall(), key=lambda row: row[:2]):
+            found[instance][currency] = amount
+    return found
+
+
+def _runs(period: Period) -> dict[int, list[Presence]]:
+    """Give the runs of states within the period, as far as they are metered."""
+    whole = presence(None, until=period.end)
+    until = metered_until(whole)
+    found: dict[int, list[Presence]] = {}
+    for instance, runs in whole.items():
+        end = min(period.end, until.get(instance, period.start))
+        cut = [_cut(run, period.start, end) for run in runs if run.start < end and run.end > period.start]
+        if cut:
+            found[instance] = cut
+    return found
+
+
+def _cut(run: Presence, start: datetime, end: datetime) -> Presence:
+    return Presence(max(run.start, start), min(run.end, end), run.state)

@@ -1,0 +1,267 @@
+"""The fleet as it was at a time, read once for a pass: GPUs, the instances they stand in, the jobs that hold them."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
+
+import numpy as np
+from django.db import connection
+from numpy.typing import NDArray
+
+from common.periods import BEGINNING
+from fleet.domain.idle_rule import GpuFacts, IdleRule
+from fleet.domain.inventory import ProviderState
+from fleet.models import Instance, InstanceState
+from fleet.queries.inventory import InstanceAt, contested_hosts, instances_at
+from fleet.queries.ownership import Resolver
+from fleet.queries.policies import PolicyBook, PolicyOf, idle_rule
+
+FORGOTTEN_AFTER = timedelta(hours=24)
+STEP = 300
+
+
+class GpuRow(NamedTuple):
+    """A GPU and where it stands. Times in epoch seconds; ``position`` is its index on the host."""
+
+    id: int
+    uuid: str
+    mig_instance: str
+    position: int | None
+    model: str
+    vendor: str
+    memory_total_mib: int | None
+    power_limit_watts: float | None
+    first_seen: float
+    last_seen: float
+    instance_id: int
+    host: str
+
+    @property
+    def name(self) -> str:
+        """What people read."""
+        return f"{self.uuid}/{self.mig_instance}" if self.mig_instance else self.uuid
+
+    @property
+    def first_mark(self) -> int:
+        """The mark of its first sample."""
+        return int(-(-self.first_seen // STEP) * STEP)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """An instance with everything that judging it needs. ``members`` and ``placed`` are row numbers of GPUs.
+
+    ``members``: the devices that count; ``placed``: also those that are gone, or were there before the newest start.
+    """
+
+    at: InstanceAt
+    team_id: int | None
+    owner: str
+    policy: PolicyOf
+    rule: IdleRule
+    is_contested: bool
+    members: tuple[int, ...]
+    placed: tuple[int, ...]
+
+    @property
+    def id(self) -> int:
+        """The instance's row."""
+        return self.at.id
+
+    @property
+    def started(self) -> float | None:
+        """The newest start by the provider's word, epoch seconds."""
+        return self.at.started_at.timestamp() if self.at.started_at else None
+
+
+@dataclass(frozen=True)
+class Workload:
+    """A job that holds GPUs now; ``gpus`` are row numbers."""
+
+    id: int
+    external_id: str
+    owner: str
+    team_id: int | None
+    started: float
+    gpus: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FleetAt:
+    """Everything at ``at``, a mark."""
+
+    at: datetime
+    gpus: Sequence[GpuRow]
+    machines: Mapping[int, Machine]
+    jobs: Mapping[int, Workload]
+    organization_rule: IdleRule
+    starts: Mapping[int, Sequence[float]]  # of each instance, sorted, up to now
+    has_accounts: bool
+    resolver: Resolver
+    jobs_of: Mapping[int, Sequence[int]] = field(default_factory=dict)  # GPU row -> job ids
+
+    @property
+    def mark(self) -> int:
+        """``at`` in epoch seconds."""
+        return int(self.at.timestamp())
+
+    def ids(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+        """The ids of some GPUs."""
+        return [self.gpus[row].id for row in rows]
+
+    def facts(self, rows: Sequence[int] | NDArray[np.int64], since: int) -> GpuFacts:
+        """Facts of some GPUs for a fold over the marks after ``since``."""
+        gpus = [self.gpus[row] for row in rows]
+        started = np.full(len(gpus), np.nan)
+        later_rows: list[int] = []
+        later_starts: list[float] = []
+        for place, gpu in enumerate(gpus):
+            # Where the provider tells no start, the clock starts with the first point that was ever seen of the GPU.
+            starts = self.starts.get(gpu.instance_id) or (gpu.first_seen,)
+            known = bisect_right(starts, since)
+            if known:
+                started[place] = starts[known - 1]
+            for start in starts[known:]:
+                later_rows.append(place)
+                later_starts.append(start)
+        return GpuFacts(
+            started_at=started,
+            is_mig=np.array([bool(gpu.mig_instance) for gpu in gpus], dtype=np.bool_),
+            is_amd=np.array([gpu.vendor == "amd" for gpu in gpus], dtype=np.bool_),
+            memory_total_mib=_numbers(gpu.memory_total_mib for gpu in gpus),
+            power_limit_watts=_numbers(gpu.power_limit_watts for gpu in gpus),
+            later_rows=np.array(later_rows, dtype=np.int64),
+            later_starts=np.array(later_starts, dtype=np.float64),
+        )
+
+    def first_marks(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+        """The mark of the first sample of some GPUs."""
+        return np.array([self.gpus[row].first_mark for row in rows], dtype=np.int64)
+
+    def rule_of(self, row: int) -> IdleRule:
+        """The rule that a GPU's instance is judged by."""
+        machine = self.machines.get(self.gpus[row].instance_id)
+        return machine.rule if machine else self.organization_rule
+
+    def rule_groups(self) -> dict[IdleRule, list[int]]:
+        """The GPUs (row numbers) by the rule that their instance is judged by."""
+        groups: defaultdict[IdleRule, list[int]] = defaultdict(list)
+        for row in range(len(self.gpus)):
+            groups[self.rule_of(row)].append(row)
+        return dict(groups)
+
+
+def _numbers(values: Any) -> NDArray[np.float64]:
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def fleet_at(at: datetime) -> FleetAt:
+    """Read the fleet as it was at the mark ``at``."""
+    gpus = _placed_gpus(at)
+    instances = instances_at(at)
+    resolver = Resolver(at)
+    book = PolicyBook(at)
+    contested = contested_hosts(at)
+    starts = _starts(at)
+    placed: defaultdict[int, list[int]] = defaultdict(list)
+    for row, gpu in enumerate(gpus):
+        placed[gpu.instance_id].append(row)
+    organization_rule = IdleRule.from_spec(idle_rule(at))
+    machines: dict[int, Machine] = {}
+    rules: dict[str, IdleRule] = {}
+    for one in instances:
+        owned = resolver.owned(one.id, None, at)
+        policy = book.policy_of(one.external_id, one.account, owned.team_id, one.attributes)
+        key = repr(sorted(policy.idle.items()))
+        if key not in rules:
+            rules[key] = IdleRule.from_spec(policy.idle)
+        rows = placed.get(one.id, [])
+        machines[one.id] = Machine(
+            at=one, team_id=owned.team_id, owner=owned.owner, policy=policy, rule=rules[key],
+            is_contested=bool(one.host) and one.host in contested and one.account is not None,
+            members=tuple(_members([gpus[row] for row in rows], rows, one, at)), placed=tuple(rows),
+        )  # fmt: skip
+    jobs, jobs_of = _jobs(at, {gpu.id: row for row, gpu in enumerate(gpus)}, gpus, resolver)
+    return FleetAt(
+        at=at, gpus=gpus, machines=machines, jobs=jobs, organization_rule=organization_rule, starts=starts,
+        has_accounts=any(one.account is not None for one in instances), resolver=resolver, jobs_of=jobs_of,
+    )  # fmt: skip
+
+
+def _placed_gpus(at: datetime) -> list[GpuRow]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT g.id, g.uuid, g.mig_instance, g.index, g.model, g.vendor, g.memory_total_mib, g.power_limit_watts,
+                   extract(epoch FROM g.first_seen_at)::float8, extract(epoch FROM g.last_seen_at)::float8,
+                   p.instance_id, p.host
+            FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id
+            WHERE p.start <= %(at)s AND (p."end" IS NULL OR p."end" > %(at)s) AND p.instance_id IS NOT NULL
+            ORDER BY p.instance_id, g.index NULLS LAST, g.uuid, g.mig_instance
+            """,
+            {"at": at},
+        )
+        return [GpuRow(*row) for row in cursor.fetchall()]
+
+
+def _members(gpus: Sequence[GpuRow], rows: Sequence[int], instance: InstanceAt, at: datetime) -> list[int]:
+    """The devices that count: seen since the newest start and within a day; all of them when that leaves none."""
+    oldest = at - FORGOTTEN_AFTER
+    if instance.started_at:
+        oldest = max(oldest, instance.started_at)
+    lately = [row for row, gpu in zip(rows, gpus, strict=True) if gpu.last_seen > oldest.timestamp()]
+    return lately or list(rows)
+
+
+def _starts(at: datetime) -> dict[int, list[float]]:
+    """Every start that is known of each instance: launch, last start, and the beginnings of runs of `running`."""
+    found: defaultdict[int, set[float]] = defaultdict(set)
+    runs = InstanceState.objects.filter(state=ProviderState.RUNNING, start__lte=at, start__gt=BEGINNING)
+    for pk, start in runs.values_list("instance_id", "start"):
+        found[pk].add(start.timestamp())
+    for pk, launched, started in Instance.objects.values_list("pk", "launched_at", "last_started_at"):
+        found[pk].update(moment.timestamp() for moment in (launched, started) if moment is not None and moment <= at)
+    return {pk: sorted(starts) for pk, starts in found.items() if starts}
+
+
+def _jobs(
+    at: datetime, row_of: Mapping[int, int], gpus: Sequence[GpuRow], resolver: Resolver
+) -> tuple[dict[int, Workload], dict[int, list[int]]]:
+    """The jobs that hold GPUs now, with whose they are."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT u.job_id, u.gpu_id, j.external_id, j.owner, extract(epoch FROM j.started_at)::float8
+            FROM fleet_gpuuse u JOIN fleet_job j ON j.id = u.job_id
+            WHERE u.start <= %(at)s AND (u."end" IS NULL OR u."end" > %(at)s)
+              AND (j.ended_at IS NULL OR j.ended_at > %(at)s)
+            ORDER BY u.job_id, u.gpu_id
+            """,
+            {"at": at},
+        )
+        uses = [use for use in cursor.fetchall() if use[1] in row_of]
+    rows: defaultdict[int, list[int]] = defaultdict(list)
+    jobs_of: defaultdict[int, list[int]] = defaultdict(list)
+    heads: dict[int, tuple[str, str, float]] = {}
+    for job_id, gpu_id, external_id, owner, started in uses:
+        row = row_of[gpu_id]
+        if row not in rows[job_id]:
+            rows[job_id].append(row)
+            jobs_of[row].append(job_id)
+        heads[job_id] = (external_id, owner, started)
+    resolver.load_jobs(list(heads))
+    jobs: dict[int, Workload] = {}
+    for job_id, (external_id, owner, started) in heads.items():
+        owned = resolver.owned(gpus[rows[job_id][0]].instance_id, job_id, at)
+        jobs[job_id] = Workload(job_id, external_id, owned.owner or owner, owned.team_id, started, tuple(rows[job_id]))
+    return jobs, dict(jobs_of)
+
+
+def moment(seconds: float) -> datetime:
+    """Epoch seconds as a time."""
+    return datetime.fromtimestamp(seconds, UTC)
