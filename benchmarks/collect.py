@@ -1,7 +1,7 @@
 """`collect` of one mark from a real Prometheus with 10,000 GPUs, beside a bare HTTP fetch of the same answers.
 
-The fleet: 1,250 hosts with 8 GPUs, the metrics that a DCGM exporter has by default, half an hour at 30 s. It is made once
-(some minutes) and kept in the temporary folder. ``FL_BENCH_GPUS`` changes the number of GPUs.
+The fleet: 1,250 hosts with 8 GPUs, the metrics that a DCGM exporter has by default, half an hour at 30 s. It is
+made once (some minutes) and kept in the temporary folder. ``FL_BENCH_GPUS`` changes the number of GPUs.
 """
 
 from __future__ import annotations

@@ -47,7 +47,8 @@ AMD = {
 }
 INTEL = {"node": "max-04", "pci_bdf": "0000:29:00.0", "hw_model": "Intel Data Center GPU Max 1550"}
 
-CASES = {
+Case = tuple[list[tuple[str, dict[str, str], float]], dict[str, float], tuple[str, str, str | None]]
+CASES: dict[str, Case] = {
     "azure": (
         [("dcgm_fi_dev_gpu_util", AZURE, 61), ("dcgm_fi_prof_sm_active", AZURE, 0.41), ("dcgm_fi_dev_fb_used", AZURE, 182)],
         {"gpu_util": 61, "sm_active": 41, "memory_mib": 182},
@@ -76,7 +77,8 @@ CASES = {
     ),
     "amd": (
         [("gpu_gfx_activity", AMD, 13), ("gpu_umc_activity", AMD, 2), ("gpu_power_usage", AMD, 141),
-         ("gpu_used_vram", {**AMD, "gpu_partition_id": "0"}, 19022), ("gpu_used_vram", {**AMD, "gpu_partition_id": "1"}, 978),
+         ("gpu_used_vram", {**AMD, "gpu_partition_id": "0"}, 19022),
+         ("gpu_used_vram", {**AMD, "gpu_partition_id": "1"}, 978),
          ("gpu_edge_temperature", AMD, 0), ("gpu_gfx_activity", {**AMD, "gpu_partition_id": "1"}, 99)],
         {"gpu_util": 13, "dram": 2, "power_watts": 141, "memory_mib": 20000},
         ("AMD Instinct MI300X", "amd-2", "88"),

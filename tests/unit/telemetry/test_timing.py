@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fleet.domain.timing import count_gaps, learn_interval, merge_gaps, time_samples, unite
+from fleet.domain.timing import Timing, count_gaps, learn_interval, merge_gaps, time_samples, unite
 
 MARKS = np.arange(3600, 3600 + 6 * 300, 300, dtype=np.int64)
 
 
-def timing(times: list[float], interval: int, before: float = np.nan):  # type: ignore[no-untyped-def]
+def timing(times: list[float], interval: int, before: float = np.nan) -> Timing:
     points = unite(np.zeros(len(times), dtype=np.int64), np.array(times, dtype=float))
     return time_samples(points, MARKS, np.full((1, len(MARKS)), interval, dtype=np.int32), np.array([before]))
 
