@@ -165,7 +165,7 @@ class Intake:
         spans = {ids[row]: float(interval[i, -1]) for i, row in enumerate(keys) if row in ids}
         labelled = {ids[row]: series[row] for row in rows}
         if self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece):
-            join_hosts(now=self.now)
+            join_hosts(now=self.now, gpu_ids=list(ids.values()))
         block = _select(block, keep, np.array([ids[row] for row in rows], dtype=np.int64))
         self.minutes += float(block.minutes.sum())
         self.seen |= {int(gpu) for gpu in block.gpu_ids[(block.points > 0).any(axis=1)]}
