@@ -33,7 +33,15 @@ from fleet.actions.samples import store_block
 from fleet.domain.samples import empty_block
 from fleet.domain.signals import Signal
 from fleet.models import (
-    Account, Gpu, GpuPlacement, GpuUse, Instance, InstanceState, InstanceVersion, Job, OwnershipRule,
+    Account,
+    Gpu,
+    GpuPlacement,
+    GpuUse,
+    Instance,
+    InstanceState,
+    InstanceVersion,
+    Job,
+    OwnershipRule,
 )  # fmt: skip
 from people.models import Team
 
