@@ -1,6 +1,7 @@
 """Three layouts of samples side by side: packed GPU-hours (ours), GPU-hours with arrays, one row per sample.
 
-For each: bytes per sample with indexes, writing one new mark, reading 90 minutes of everything, reading a week of 100 GPUs.
+For each: bytes per sample with indexes, writing one new mark, reading 90 minutes of everything, reading a week of 100
+GPUs.
 ``FL_BENCH_GPUS`` changes the number of GPUs (10,000).
 """
 
@@ -92,12 +93,12 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def run(statement: str, parameters: Sequence[object] = ()) -> None:
+def run(statement: str) -> None:
     """Run one statement."""
     from django.db import connection
 
     with connection.cursor() as cursor:
-        cursor.execute(statement, parameters or None)
+        cursor.execute(statement)
 
 
 def total_size(table: str) -> int:
@@ -209,26 +210,24 @@ def arrays() -> Layout:
     """Give the layout with a row per GPU-hour and an array of twelve per column."""
     run("DROP TABLE IF EXISTS array_hours, narrow_staging")
     columns = ", ".join([*(f'"{name}" int2[]' for name in SMALL), *(f"{name} float4[]" for name in REAL)])
-    run(
-        f"CREATE TABLE array_hours (gpu bigint, hour timestamptz, {columns}, PRIMARY KEY (gpu, hour)) WITH (fillfactor = 85)"
-    )
+    key = "PRIMARY KEY (gpu, hour)"
+    run(f"CREATE TABLE array_hours (gpu bigint, hour timestamptz, {columns}, {key}) WITH (fillfactor = 85)")
     run(f"CREATE TEMP TABLE narrow_staging (gpu bigint, at timestamptz, {COLUMNS})")
-    empty = [*(f"array_fill(-1::int2, '{{12}}')" for _ in SMALL), *("array_fill('NaN'::float4, '{12}')" for _ in REAL)]
+    empty = [*("array_fill(-1::int2, '{12}')" for _ in SMALL), *("array_fill('NaN'::float4, '{12}')" for _ in REAL)]
     parts: list[tuple[str, str]] = [("n", ">i2"), ("l_gpu", ">i4"), ("gpu", ">i8"), ("l_at", ">i4"), ("at", ">i8")]
     row: list[tuple[str, object]] = [*parts]
     for name, item in [*((name, ">i2") for name in SMALL), *((name, ">f4") for name in REAL)]:
         element = np.dtype([("l", ">i4"), ("v", item)])
         row += [(f"l_{name}", ">i4"), (f"h_{name}", "V20"), (f"a_{name}", element, (12,))]  # type: ignore[list-item]
-    record = np.dtype(row)  # type: ignore[call-overload]
+    record = np.dtype(row)
 
     def write(gpus: NDArray[np.int64], at: datetime) -> None:
         run("TRUNCATE narrow_staging")
         copy_in("narrow_staging", fill_rows(gpus, at))
         slot = int((at.timestamp() - 300) % 3600 // 300) + 1
         hour = datetime.fromtimestamp((at.timestamp() - 300) // 3600 * 3600, UTC).isoformat()
-        run(
-            f"INSERT INTO array_hours SELECT gpu, '{hour}', {', '.join(empty)} FROM narrow_staging ON CONFLICT DO NOTHING"
-        )
+        values = ", ".join(empty)
+        run(f"INSERT INTO array_hours SELECT gpu, '{hour}', {values} FROM narrow_staging ON CONFLICT DO NOTHING")
         changes = ", ".join(f"{name}[{slot}] = staged.{name}" for name in NAMES)
         where = f"array_hours.gpu = staged.gpu AND array_hours.hour = '{hour}'"
         run(f"UPDATE array_hours SET {changes} FROM narrow_staging staged WHERE {where}")
