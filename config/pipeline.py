@@ -19,7 +19,7 @@ from common.periods import STEP, floor_mark, iso
 from config.passes import JOBS, TICK, Pass
 from fleet.actions.runs import fail_run, finish_run, start_run
 from people.actions.world import advance_world
-from people.queries import is_replaying
+from people.queries import installation, is_replaying
 
 log = structlog.get_logger(__name__)
 
@@ -97,9 +97,15 @@ def _tick(now: datetime, effects: Effects, tally: Tally) -> None:
 
 
 def tick(*, now: datetime, effects: Effects = SIMULATED) -> Tally:
-    """Run every job once. Raises Refused (clock_backwards)."""
+    """Run every job once. Raises Refused (clock_backwards).
+
+    Under given time, what fell due since the last pass is delivered first, each at its own time, as in a replay.
+    """
     tally = Tally(effects.kind)
+    before = installation().world_at
     advance_world(now=now)
+    if effects.far_from_clock and before is not None:
+        _between(before, now, effects, tally)
     _tick(now, effects, tally)
     return tally
 
