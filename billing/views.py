@@ -14,8 +14,8 @@ from django.views.decorators.http import require_safe
 from billing import charts
 from billing.filters import MonthChoice, read_choice, read_team
 from billing.queries.idle_now import IdleNow, idle_now
-from billing.queries.prices import Prices
 from billing.queries.month import Month, month_of
+from billing.queries.prices import Prices
 from billing.tables import CurrencyBlock, csv_rows, currency_blocks, idle_rows, largest_teams
 from common.csv_files import csv_lines
 from common.errors import BadInput

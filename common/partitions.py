@@ -98,19 +98,24 @@ class PartitionByMonth(Operation):
         return f"Partition {self.table} by month of {self.column}"
 
 
-def make_months(table: str, moments: Iterable[datetime]) -> None:
-    """Make the months of ``table`` that hold ``moments`` (UTC), where they are missing."""
-    months = sorted({date(moment.year, moment.month, 1) for moment in moments})
+def months_of(table: str) -> set[date]:
+    """Give the first day of every month that ``table`` has."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT to_date(right(c.relname, 7), 'YYYY_MM') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
             " WHERE i.inhparent = %s::regclass",
             [table],
         )
-        present = {row[0] for row in cursor.fetchall()}
-        for month in months:
-            if month not in present:
-                cursor.execute("SELECT fleetledger_make_month(%s::regclass, %s)", [table, month])
+        return {row[0] for row in cursor.fetchall()}
+
+
+def make_months(table: str, moments: Iterable[datetime]) -> None:
+    """Make the months of ``table`` that hold ``moments`` (UTC), where they are missing."""
+    months = {date(moment.year, moment.month, 1) for moment in moments}
+    missing = sorted(months - months_of(table))
+    with connection.cursor() as cursor:
+        for month in missing:
+            cursor.execute("SELECT fleetledger_make_month(%s::regclass, %s)", [table, month])
 
 
 def drop_months(table: str, *, before: datetime) -> int:

@@ -198,7 +198,19 @@ ALERT_CHANNELS = {
     "slack_webhook": "alerts.channels.slack_webhook.SlackWebhookChannel",
     "webhook": "alerts.channels.webhook.WebhookChannel",
 }
-ALERT_RENDERERS: dict[str, str] = {}
+ALERT_RENDERERS = dict.fromkeys(
+    (
+        "gpu_lost",
+        "idle",
+        "low_utilization",
+        "partly_used",
+        "suspected_hang",
+        "target_down",
+        "unassigned",
+        "unknown_host",
+    ),
+    "fleet.sentences.render",
+)
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 

@@ -19,13 +19,12 @@ from django.core.validators import validate_email
 from django.template.loader import render_to_string
 
 from alerts.domain.escape import link_target, plain
-from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered
+from alerts.domain.ports import Accepted, ChannelError, Ids, Rendered, is_on
 from common.errors import BadInput
 from common.http import RefusedAddress, checked_addresses
 from common.periods import iso
 
 SECONDS = 10
-SWITCHED_ON = (True, "true")
 FORM = "Write EMAIL_URL=smtp+tls://user:password@host:587."
 
 
@@ -84,7 +83,7 @@ class EmailChannel:
         """Give the server's arguments; a test channel's is on this machine. Raises ChannelError."""
         try:
             options = server()
-            if self.spec.get("test") in SWITCHED_ON:
+            if is_on(self.spec, "test"):
                 checked_addresses(options["host"], options["port"], reach="loopback")
         except BadInput as error:
             raise ChannelError(error.code) from None

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from alerts.domain.backoff import read_retry_after
-from alerts.domain.ports import Accepted, ChannelError, Ids
+from alerts.domain.ports import Accepted, ChannelError, Ids, is_on
 from common.errors import BadInput
 from common.http import Answer, Limits, NotAnswered, Reach, RefusedAddress, request
 from common.periods import iso, parse_duration
@@ -17,7 +17,6 @@ from common.secrets import resolve
 GONE = frozenset({401, 403, 404, 405, 410})
 """Answers that mean the address itself is wrong or closed: nothing sent there can arrive."""
 LIMITS = Limits(total_seconds=10.0, bytes=2048)
-SWITCHED_ON = (True, "true")
 LATER = frozenset({408, 409, 423, 425, 429})
 KNOWN_CODES = frozenset(
     {
@@ -39,9 +38,9 @@ def declared(spec: Mapping[str, Any], key: str) -> str:
 
 def reach_of(spec: Mapping[str, Any]) -> Reach:
     """Give how far a channel may reach: a test channel stays on this machine, inside our network only where allowed."""
-    if spec.get("test") in SWITCHED_ON:
+    if is_on(spec, "test"):
         return "loopback"
-    return "any" if spec.get("allow_private") in SWITCHED_ON else "public"
+    return "any" if is_on(spec, "allow_private") else "public"
 
 
 def limits_of(spec: Mapping[str, Any]) -> Limits:

@@ -86,3 +86,8 @@ class Channel(Protocol):
 
     def send(self, message: Rendered, to: str, ids: Ids, now: datetime) -> Accepted:
         """Send once. Raises ChannelError."""
+
+
+def is_on(spec: Mapping[str, Any], switch: str) -> bool:
+    """Say whether a declared channel has ``switch`` on (declared scalars may be text)."""
+    return spec.get(switch) in (True, "true")

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from alerts.domain.ports import Channel as ChannelPort
+from alerts.domain.ports import is_on
 from alerts.models import Channel
 from common.errors import BadInput
 
@@ -23,4 +24,4 @@ def adapter(channel: Channel) -> ChannelPort:
 
 def is_test(channel: Channel) -> bool:
     """Say whether the channel is a scripted one on loopback (``test: true``)."""
-    return channel.spec.get("test") in (True, "true")
+    return is_on(channel.spec, "test")

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
+
+from fleet.domain.gpu_models import canonical
 
 ON_DEMAND = "on_demand"
 
@@ -35,7 +38,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Subject:
-    """What prices look at; unknown is empty or None. ``gpu_model`` in the one spelling that fleet keeps."""
+    """What prices look at; unknown is empty or None. ``gpu_model`` in any of its spellings."""
 
     provider: str = ""
     sku: str = ""
@@ -77,7 +80,7 @@ def fits(listed: Listed, subject: Subject) -> bool:
     told = (
         (listed.provider, subject.provider),
         (listed.sku, subject.sku),
-        (listed.gpu_model, subject.gpu_model),
+        (_model(listed.gpu_model), _model(subject.gpu_model)),
         (listed.region, subject.region),
         (listed.purchase_option, option),
     )
@@ -90,6 +93,12 @@ def fits(listed: Listed, subject: Subject) -> bool:
     if listed.gpu_model:
         return bool(subject.gpu_model) and (not listed.sku or listed.gpu_count is not None)
     return not listed.sku
+
+
+@lru_cache(maxsize=4096)
+def _model(name: str) -> str:
+    """Give the one spelling of a GPU model."""
+    return canonical(name)
 
 
 def _plain(text: str) -> str:

@@ -16,10 +16,11 @@ from django.db import transaction
 from common.periods import floor_hour, odd_midnights
 from fleet.actions.hour_marks import mark_stretches, marks_left, take_lock, take_marks
 from fleet.actions.hour_rows import write_hours
-from fleet.domain.gpu_hours import HourRows, Machine, meter_machine
+from fleet.domain.gpu_hours import GPU_HOURS_KEPT, HourRows, Machine, meter_machine
 from fleet.domain.metering import Coverage, cover, reaches_back, sample_states
 from fleet.models import MeteredSpan
 from fleet.queries.disks import disks_of
+from fleet.queries.gpu_hours import hours_of_lost_samples
 from fleet.queries.meter_facts import SeenGpus, load_idle, load_machines, milliseconds
 from fleet.queries.meter_owners import load_owners
 from fleet.queries.presence import Presence, presence
@@ -28,7 +29,6 @@ from people.queries import organization_zone
 
 HOUR = timedelta(hours=1)
 WINDOW = timedelta(hours=24)
-KEEP = timedelta(days=762)  # 25 months: no hour before that is metered
 CHUNK = 40_000  # GPU-hours in one transaction, about
 LONGEST_INTERVAL = timedelta(minutes=30)  # of a scrape: how far a sample may reach back over the end of an hour
 
@@ -75,7 +75,7 @@ def plan(*, now: datetime) -> datetime:
         marks: list[tuple[int, datetime, datetime]] = []
         spans: list[MeteredSpan] = []
         for instance, (start, until) in _extents(as_of).items():
-            start = max(start, now - KEEP)
+            start = max(start, now - GPU_HOURS_KEPT)
             span = known.get(instance)
             if until <= start:
                 continue
@@ -131,6 +131,12 @@ def _meter_hours(
     taken: Mapping[int, Sequence[datetime]], as_of: datetime
 ) -> tuple[int, int, set[tuple[int, datetime]]]:
     """Meter these hours of instances; (rows written, rows removed, hours before them that their samples reach into)."""
+    lost = hours_of_lost_samples([(instance, hour) for instance, hours in taken.items() for hour in hours])
+    if lost:
+        kept = {instance: [hour for hour in hours if (instance, hour) not in lost] for instance, hours in taken.items()}
+        taken = {instance: hours for instance, hours in kept.items() if hours}
+        if not taken:
+            return 0, 0, set()
     since = min(min(hours) for hours in taken.values())
     until = min(max(max(hours) for hours in taken.values()) + HOUR, as_of)
     found = presence(list(taken), until=as_of)
@@ -150,7 +156,7 @@ def _meter_hours(
             owner_of=owners.owner_of,
             rows=rows,
         )
-    coverage = _load_coverage(gpus, since, until) if rows.pieces else None
+    coverage = _load_coverage(gpus, since, until, as_of) if rows.pieces else None
     keys = [(instance, milliseconds(hour)) for instance, hours in taken.items() for hour in hours]
     written, removed = write_hours(keys, rows, rows.measured(coverage))
     return written, removed, _reached(machines, taken, coverage) if coverage else set()
@@ -160,7 +166,8 @@ def _reached(
     machines: Sequence[Machine], taken: Mapping[int, Sequence[datetime]], coverage: Coverage
 ) -> set[tuple[int, datetime]]:
     """Give the (instance, hour) before the taken ones into which their samples reach: slow or uneven scrapes."""
-    flags = {hour: reaches_back(coverage, milliseconds(hour)) for hours in taken.values() for hour in hours}
+    every = {hour for hours in taken.values() for hour in hours}
+    flags = {hour: reaches_back(coverage, milliseconds(hour)) for hour in every}
     if not any(own.any() for own in flags.values()):
         return set()
     found: set[tuple[int, datetime]] = set()
@@ -176,12 +183,10 @@ def _within(runs: Sequence[Presence], since: datetime, until: datetime) -> list[
     return [run for run in runs if run.start < until and run.end > since]
 
 
-def _load_coverage(gpus: SeenGpus, since: datetime, until: datetime) -> Coverage:
-    """Lay out the samples of the window, and those after it that may reach back into it."""
-    start = floor_hour(since)
-    block = load_block(
-        gpus.ids.tolist(), start, floor_hour(until - timedelta(microseconds=1)) + HOUR + LONGEST_INTERVAL
-    )
-    idle = load_idle(gpus.ids, block.marks)
-    states = sample_states(block, gpus.facts, is_idle=idle)
+def _load_coverage(gpus: SeenGpus, since: datetime, until: datetime, as_of: datetime) -> Coverage:
+    """Lay out the samples of the window, and those after it, up to ``as_of``, that may reach back into it."""
+    start, end = floor_hour(since), floor_hour(until - timedelta(microseconds=1)) + HOUR
+    block = load_block(gpus.ids.tolist(), start, max(end, min(end + LONGEST_INTERVAL, as_of)))
+    block.points[:, block.marks > as_of.timestamp()] = 0
+    states = sample_states(block, gpus.facts, is_idle=load_idle(gpus.ids, block.marks))
     return cover(block, states)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from common.partitions import drop_months, make_months
+from fleet.domain.gpu_hours import GPU_HOURS_KEPT
 from fleet.models import SourcePull
 from fleet.queries.samples import newest_hour
 
@@ -27,5 +28,6 @@ def retain(*, now: datetime) -> dict[str, int]:
         return {"partitions_dropped": 0, "pulls_dropped": 0}
     oldest = newest - timedelta(days=settings.SAMPLE_DAYS)
     dropped = drop_months(TABLE, before=oldest)
+    hours = drop_months("fleet_gpuhour", before=newest - GPU_HOURS_KEPT)
     pulls, _ = SourcePull.objects.filter(at__lt=oldest, until__lt=oldest).delete()
-    return {"partitions_dropped": dropped, "pulls_dropped": pulls}
+    return {"partitions_dropped": dropped + hours, "pulls_dropped": pulls}

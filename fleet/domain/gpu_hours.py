@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from fleet.domain.metering import HOUR_MS, STATES, Coverage, Metered, Milliseconds, Pieces, measure
 
+GPU_HOURS_KEPT = timedelta(days=762)  # 25 months, and no hour before that is metered
 STOPPED = STATES  # the column after the measured states
 
 

@@ -132,7 +132,7 @@ def cover(block: SampleBlock, states: Codes) -> Coverage:
 def reaches_back(coverage: Coverage, at_ms: int) -> Flags:
     """Tell [G] whether a sample after ``at_ms`` (a mark) stands for time before it."""
     first = (at_ms - coverage.start_ms) // STEP_MS
-    after = coverage.stands_for_ms[:, first:]
+    after = coverage.stands_for_ms[:, first : first + HOUR_MS // STEP_MS]
     return np.asarray((after > STEP_MS * np.arange(1, after.shape[1] + 1)).any(axis=1))
 
 

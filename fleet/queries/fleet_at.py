@@ -121,7 +121,8 @@ class FleetAt:
         later_rows: list[int] = []
         later_starts: list[float] = []
         for place, gpu in enumerate(gpus):
-            starts = self.starts.get(gpu.instance_id, ())
+            # Where the provider tells no start, the clock starts with the first point that was ever seen of the GPU.
+            starts = self.starts.get(gpu.instance_id) or (gpu.first_seen,)
             known = bisect_right(starts, since)
             if known:
                 started[place] = starts[known - 1]

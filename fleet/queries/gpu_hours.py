@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import datetime
+from datetime import date, datetime
 
 import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from common.partitions import months_of
 from common.records import fetch
 from fleet.models import MeteredSpan
 
@@ -42,3 +43,22 @@ def hours_by_state(since: datetime, until: datetime) -> dict[str, float]:
         cursor.execute(f"SELECT {sums} FROM fleet_gpuhour WHERE hour >= %s AND hour < %s", [since, until])
         row = cursor.fetchone() or (0,) * len(MEASURED)
     return {name.removesuffix("_ms"): float(value) / 3_600_000 for name, value in zip(MEASURED, row, strict=True)}
+
+
+def hours_of_lost_samples(keys: Collection[tuple[int, datetime]]) -> set[tuple[int, datetime]]:
+    """Give those (instance, hour) whose rows tell what GPUs did while their samples are kept no longer.
+
+    They stand as they are: metered again, what is known would become unknown.
+    """
+    kept = months_of("fleet_samplehour")
+    old = [(instance, hour) for instance, hour in keys if date(hour.year, hour.month, 1) not in kept]
+    if not old:
+        return set()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT DISTINCT h.instance_id, h.hour FROM fleet_gpuhour h"
+            " JOIN unnest(%s::bigint[], %s::timestamptz[]) k(instance_id, hour) USING (instance_id, hour)"
+            " WHERE h.working_ms + h.low_ms + h.held_ms + h.empty_ms > 0",
+            [list(column) for column in zip(*old, strict=True)],
+        )
+        return {(instance, hour) for instance, hour in cursor.fetchall()}

@@ -77,7 +77,6 @@ def answers(url: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (ROOT / "config/pipeline.py").exists(), reason="the pipeline is not there yet")
 def test_web_worker_and_beat_work_together(deployment: Deployment) -> None:
     prepare = subprocess.run(
         deployment.argv("prepare"),

@@ -15,9 +15,10 @@ from billing.actions.costs import price_hours
 from billing.models import InstancePrice
 from common.periods import BEGINNING
 from fleet.actions.meter import MeterResult, meter
-from fleet.domain.samples import SampleBlock
+from fleet.actions.samples import store_block
+from fleet.domain.samples import empty_block
 from fleet.domain.signals import Signal
-from fleet.models import Account, Gpu, GpuPlacement, GpuUse, Instance, InstanceState, InstanceVersion, Job
+from fleet.models import Account, Gpu, GpuPlacement, GpuUse, IdleRun, Instance, InstanceState, InstanceVersion, Job
 from people.models import Team
 
 FIVE_MINUTES = timedelta(minutes=5)
@@ -30,10 +31,9 @@ def utc(text: str) -> datetime:
 
 @dataclass
 class World:
-    """Rows are written by the tables' own models; samples and idle runs are kept here and read by metering."""
+    """Writes the tables; ``samples``, (GPU, mark) -> (activity, MiB, minutes), are stored when it settles."""
 
     samples: dict[tuple[int, int], tuple[float, float, float]] = field(default_factory=dict)
-    idle: dict[int, list[tuple[datetime, datetime | None]]] = field(default_factory=dict)
 
     def account(self, name: str = "acct", provider: str = "on-prem") -> Account:
         """Give the account, made on first use."""
@@ -90,7 +90,7 @@ class World:
 
     def is_idle(self, gpu: Gpu, since: str, until: str | None = None) -> None:
         """Say that an idle episode of the organisation's rule held."""
-        self.idle.setdefault(gpu.pk, []).append((utc(since), utc(until) if until else None))
+        IdleRun.objects.create(gpu=gpu, since=utc(since), until=utc(until) if until else None)
 
     def job(self, gpus: Iterable[Gpu], name: str, since: str, until: str | None = None, **labels: str) -> Job:
         """Let a job use GPUs."""
@@ -105,43 +105,31 @@ class World:
 
     def settle(self, now: str) -> MeterResult:
         """Meter and price."""
+        self._store()
         result = meter(now=utc(now))
         price_hours(now=utc(now))
         return result
 
-    def load_block(self, gpu_ids: Sequence[int], since: datetime, until: datetime) -> SampleBlock:
-        """Stand in for `fleet.queries.samples.load_block`."""
-        from fleet.domain.samples import empty_block
-
-        first, last = int(since.timestamp()) // 300 * 300 + 300, int(until.timestamp()) // 300 * 300
-        block = empty_block(np.asarray(gpu_ids, dtype=np.int64), np.arange(first, last + 1, 300, dtype=np.int64))
-        rows = {gpu: row for row, gpu in enumerate(gpu_ids)}
-        for (gpu, mark), (activity, memory, minutes) in self.samples.items():
-            if gpu in rows and first <= mark <= last:
-                place = rows[gpu], (mark - first) // 300
-                block.points[place], block.minutes[place] = 10, minutes
+    def _store(self) -> None:
+        """Store the samples that were not stored yet."""
+        for gpu in {gpu for gpu, _ in self.samples}:
+            own = {mark: values for (of, mark), values in self.samples.items() if of == gpu}
+            block = empty_block(np.array([gpu], dtype=np.int64), np.arange(min(own), max(own) + 1, 300, dtype=np.int64))
+            for mark, (activity, memory, minutes) in own.items():
+                place = 0, (mark - min(own)) // 300
+                block.points[place], block.minutes[place], block.interval[place] = 10, minutes, 30
+                block.first_at[place], block.last_at[place] = mark - 270, mark
                 for values in (block.mean, block.peak):
                     values[Signal.SM_ACTIVE][place] = activity
                     values[Signal.MEMORY_MIB][place] = memory
-        return block
-
-    def load_idle(self, gpu_ids: Any, marks: Any) -> Any:
-        """Stand in for `fleet.queries.meter_facts.load_idle`."""
-        flags = np.zeros((len(gpu_ids), len(marks)), dtype=np.bool_)
-        for row, gpu in enumerate(gpu_ids.tolist()):
-            for since, until in self.idle.get(gpu, ()):
-                end = np.inf if until is None else until.timestamp()
-                flags[row] |= (marks > since.timestamp()) & (marks <= end)
-        return flags
+            store_block(block)
+        self.samples.clear()
 
 
 @pytest.fixture
-def world(db: None, monkeypatch: pytest.MonkeyPatch) -> World:
-    """Give an empty world whose samples metering reads."""
-    made = World()
-    monkeypatch.setattr("fleet.actions.meter.load_block", made.load_block)
-    monkeypatch.setattr("fleet.actions.meter.load_idle", made.load_idle)
-    return made
+def world(db: None) -> World:
+    """Give an empty world."""
+    return World()
 
 
 def sums(rows: Iterable[Any], names: Mapping[str, str] | Sequence[str]) -> dict[str, Any]:

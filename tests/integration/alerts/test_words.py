@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from alerts.domain.occurrence import TOLD, Occurrence
 from alerts.sentences import KINDS, render
 from common.effects import Effects
 from people.models import Organization, RoleGrant, Team, User
+from tests.support.scripted_http import Answer, ScriptedServer
 from tests.support.smtp import SmtpSink
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +58,36 @@ def test_titles(kind: str, facts: dict[str, Any], title: str) -> None:
 
 def test_every_kind_that_is_told_has_words() -> None:
     assert TOLD - {"source", "channel"} <= set(KINDS)
+
+
+def test_a_finding_is_told_in_the_words_of_its_kind(
+    scripted_http: ScriptedServer, declare: Callable[..., None], occurrence: Callable[..., Occurrence], settings: Any
+) -> None:
+    from config.settings import ALERT_RENDERERS
+
+    settings.ALERT_RENDERERS = ALERT_RENDERERS
+    slack = ("slack_webhook", {"url": scripted_http.url, "test": True})
+    declare({"slack": slack}, ({}, ["slack"], []))
+    scripted_http.answer(Answer(200, b"ok"))
+    facts = {
+        "kind": "idle", "subject": "i-1", "since": "2025-06-03T11:00:00Z", "at": "2025-06-03T12:05:00Z", "minutes": 65,
+        "state": "held", "memory": "held", "gpus": 8, "window_minutes": 60, "peak_pct": 1.8, "coverage_pct": 98.0,
+        "idle_cost": "17.33", "price_per_hour": "16.00", "currency": "USD", "link": "/records/1/",
+    }  # fmt: skip
+    now = datetime(2025, 6, 3, 12, 5, tzinfo=UTC)
+    raise_alerts([occurrence(facts=facts)], now=now)
+    deliver(now=now, effects=FAR)
+    [request] = scripted_http.requests
+    payload = request.json()
+    header, section, fields, context = payload["blocks"]
+    assert header["text"]["text"] == "i-1 is idle"
+    assert section["text"]["text"] == (
+        "Idle since 11:00 UTC (1 h 5 min): peak 1.8 % of 8 GPUs over 60 min, coverage 98 %, memory held. "
+        "17.33 USD so far, 16.00 USD per hour."
+    )
+    assert {"type": "mrkdwn", "text": "*Cost so far*\n17.33 USD", "verbatim": True} in fields["fields"]
+    assert context["elements"][0]["text"].startswith("<http://127.0.0.1:8000/records/1/|Open it in Fleetledger> · ")
+    assert payload["text"].startswith("i-1 is idle: Idle since 11:00 UTC")
 
 
 def test_a_mail_says_why_you_get_it(
