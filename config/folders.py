@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -88,6 +90,17 @@ def check_room(path: Path) -> None:
             f"The disk of {path} is full: {free // 2**20} MiB free, {ROOM_TO_START_BYTES // 2**20} MiB are needed.",
             hint="Make room, or set FLEETLEDGER_DATA_DIR to another disk.",
         )
+
+
+@contextlib.contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Wait until no other process is in here with the same ``path`` (a lock file; a dead process lets go)."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_private_file(path: Path, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging.config
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -33,6 +34,17 @@ class HideValues:
         return _URL_PASSWORD.sub(rf"\1:{HIDDEN}@", line)
 
 
+class StderrHandler(logging.Handler):
+    """Writes to what `sys.stderr` is at that moment; a stream kept from the start may be closed or replaced by then."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one line."""
+        try:
+            sys.stderr.write(f"{self.format(record)}\n")
+        except Exception:  # noqa: BLE001 - logging never breaks what it tells about
+            self.handleError(record)
+
+
 def _shared() -> list[Processor]:
     return [
         structlog.contextvars.merge_contextvars,
@@ -58,7 +70,7 @@ def logging_settings(secrets: Iterable[str] = (), *, level: str = "INFO") -> dic
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": formatter},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "stream": "ext://sys.stderr", "formatter": "line"}},
+        "handlers": {"stderr": {"class": "config.logs.StderrHandler", "formatter": "line"}},
         "root": {"handlers": ["stderr"], "level": level},
         "loggers": {
             "django": {"level": "WARNING"},

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from common.errors import FleetledgerError
 from config import startup
-from config.embedded import Hold
 
 SECONDS_TO_END = 8.0
 SOCKET_VARIABLE = "WEB_SOCKET"  # the number of the listening socket that the supervisor hands down
@@ -56,38 +55,26 @@ def web() -> None:
 def worker() -> None:
     """Run periodic jobs as beat's messages come."""
     from celery.exceptions import SecurityWarning
-    from django.conf import settings
 
-    from config.broker import sweep
-    from config.celery import app
+    from config.celery import app, let_database_go
 
-    hold = startup.begin()  # kept until the end
-    if not settings.ENVIRONMENT.is_set("CELERY_BROKER_URL"):
-        sweep(settings.FOLDER.broker)
     # Root is what the person at the terminal chose, and messages are JSON: nothing in them is run.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     options = ["--concurrency=2", "--loglevel=WARNING", "--without-gossip", "--without-mingle", "--without-heartbeat"]
     try:
         app.worker_main(["--quiet", "worker", *options])
     finally:
-        release(hold)
+        let_database_go()
 
 
 def beat() -> None:
     """Send a message for every job that is due."""
-    from config.celery import app
+    from config.celery import app, let_database_go
 
-    hold = startup.begin()
     try:
         app.Beat(loglevel="WARNING", pidfile=None, quiet=True).run()
     finally:
-        release(hold)
-
-
-def release(hold: Hold | None) -> None:
-    """Let go of the embedded engine."""
-    if hold is not None:
-        hold.release()
+        let_database_go()
 
 
 PROGRAMS: Mapping[str, Callable[[], None]] = {"web": web, "worker": worker, "beat": beat}

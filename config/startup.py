@@ -49,8 +49,10 @@ def ensure_migrated() -> bool:
     """
     from django.core.management import call_command
 
+    from config.embedded.roles import rights_are_given
+
     check_database()
-    if not missing_migrations():
+    if not missing_migrations() and rights_are_given():
         return False
     call_command("migrate", interactive=False, verbosity=0)
     return True

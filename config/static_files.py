@@ -16,6 +16,8 @@ from django.core.management import call_command
 from whitenoise.compress import Compressor
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
+from config.folders import one_at_a_time
+
 _FINGERPRINT = ".collected"
 
 
@@ -49,16 +51,20 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
 
 
 def collect_static() -> bool:
-    """Collect into STATIC_ROOT what pages need, if it is not there already; tell whether there was work."""
+    """Collect into STATIC_ROOT what pages need, if it is not there already; tell whether there was work.
+
+    Files of an earlier release stay: a web process that is still running has their names in its pages.
+    """
     root = Path(settings.STATIC_ROOT)
     mark = root / _FINGERPRINT
     wanted = _fingerprint(_sources())
-    if mark.exists() and mark.read_text(encoding="ascii") == wanted:
-        return False
-    root.mkdir(parents=True, exist_ok=True)
-    call_command("collectstatic", interactive=False, clear=True, verbosity=0)
-    mark.write_text(wanted, encoding="ascii")
-    return True
+    with one_at_a_time(settings.FOLDER.run / "static-lock"):
+        if mark.exists() and mark.read_text(encoding="ascii") == wanted:
+            return False
+        root.mkdir(parents=True, exist_ok=True)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        mark.write_text(wanted, encoding="ascii")
+        return True
 
 
 def _sources() -> Sequence[Path]:

@@ -74,7 +74,7 @@ class GpuRow:
     peak_pct: float | None
     mean_pct: float | None
     coverage_pct: float | None
-    last_seen_at: datetime
+    seen_ago: timedelta
 
 
 def gpu_rows(gpus: Iterable[GpuNow], now: datetime) -> list[GpuRow]:
@@ -94,7 +94,7 @@ def gpu_rows(gpus: Iterable[GpuNow], now: datetime) -> list[GpuRow]:
                 peak_pct=evidence.get("peak_pct"),
                 mean_pct=evidence.get("mean_pct"),
                 coverage_pct=evidence.get("coverage_pct"),
-                last_seen_at=gpu.last_seen_at,
+                seen_ago=now - gpu.last_seen_at,
             )
         )
     return rows

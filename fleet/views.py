@@ -15,7 +15,6 @@ from billing.queries.instance_cost import instance_cost
 from billing.queries.prices import Prices
 from common.periods import local_day, month_period
 from fleet.domain.ports import HourlyPrice
-from fleet.queries.health import sources_health
 from fleet.queries.record import Record, record_of
 from fleet.tables import gpu_rows, history_rows, machine_kind, reason_sentence, state_band
 from people.visitor import Visitor, signed_in
@@ -55,7 +54,6 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
         "history": history_rows(record.history, visitor.now),
         "band": state_band(record.history, visitor.now - BAND, visitor.now),
         "band_since": visitor.now - BAND,
-        "sources": sources_health(visitor.now),
     }
     return render(request, "fleet/instance.html", context)
 

@@ -20,7 +20,7 @@ class MonthSpend:
 
     ``money``: compute by state. ``beside``: storage, network and other. ``list_price``: the part of compute that rests
     on suggested list prices. ``ms``: GPU-milliseconds by state; ``unpriced_ms``: of these, without a price, so that
-    their money is missing and not zero.
+    their money is missing and not zero; ``unpriced_disk_hours``: likewise hours in which some disk had no price.
     """
 
     money: Mapping[str, Decimal] = field(default_factory=dict)
@@ -28,6 +28,7 @@ class MonthSpend:
     list_price: Decimal = ZERO
     ms: Mapping[str, int] = field(default_factory=dict)
     unpriced_ms: int = 0
+    unpriced_disk_hours: int = 0
 
     def __add__(self, other: MonthSpend) -> MonthSpend:
         """Add two of the same currency."""
@@ -37,6 +38,7 @@ class MonthSpend:
             self.list_price + other.list_price,
             {state: self.ms.get(state, 0) + other.ms.get(state, 0) for state in TIME_STATES},
             self.unpriced_ms + other.unpriced_ms,
+            self.unpriced_disk_hours + other.unpriced_disk_hours,
         )
 
     def of(self, *states: str) -> Decimal:
@@ -95,12 +97,12 @@ class MonthSpend:
     @property
     def is_unpriced(self) -> bool:
         """Whether nothing here has a price, so that the total means nothing."""
-        return self.total == 0 and self.unpriced_ms > 0
+        return self.total == 0 and (self.unpriced_ms > 0 or self.unpriced_disk_hours > 0)
 
     @property
     def is_nothing(self) -> bool:
         """Whether there is neither money nor time."""
-        return self.total == 0 and self.all_hours == 0
+        return self.total == 0 and self.all_hours == 0 and not self.unpriced_disk_hours
 
 
 def total_of(parts: Iterable[MonthSpend]) -> MonthSpend:

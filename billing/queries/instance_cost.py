@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -17,26 +18,28 @@ def instance_cost(instance_id: int, period: Period) -> dict[str, MonthSpend]:
     GPU time by state stands in `fleet`; here only what has no price (``unpriced_ms``) is counted.
     """
     sums = ", ".join(f"coalesce(sum({state}), 0)" for state in MONEY_STATES)
+    all_states = " + ".join(MONEY_STATES)
     limits: list[Any] = [instance_id, period.start, period.end]
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""SELECT currency, {sums}, coalesce(sum(working + low + held + empty + unknown + stopped)
-                       FILTER (WHERE is_list_price), 0), coalesce(sum(unpriced_ms), 0)
-                FROM billing_gpuhourcost WHERE instance_id = %s AND hour >= %s AND hour < %s GROUP BY currency""",
-            limits,
+            f"""WITH compute AS (
+                    SELECT currency, {sums}, coalesce(sum({all_states}) FILTER (WHERE is_list_price), 0) AS listed,
+                           coalesce(sum(unpriced_ms), 0) AS unpriced_ms
+                    FROM billing_gpuhourcost WHERE instance_id = %s AND hour >= %s AND hour < %s GROUP BY currency
+                ), beside AS (
+                    SELECT currency, coalesce(sum(amount), 0) AS amount,
+                           count(*) FILTER (WHERE amount IS NULL) AS unpriced
+                    FROM billing_instancehourcost WHERE instance_id = %s AND hour >= %s AND hour < %s GROUP BY currency
+                )
+                SELECT * FROM compute FULL JOIN beside USING (currency) ORDER BY currency""",
+            limits * 2,
         )
-        compute = {row[0]: row[1:] for row in cursor.fetchall()}
-        cursor.execute(
-            """SELECT currency, coalesce(sum(amount), 0) FROM billing_instancehourcost
-               WHERE instance_id = %s AND hour >= %s AND hour < %s GROUP BY currency""",
-            limits,
-        )
-        beside = dict(cursor.fetchall())
-    result = {}
-    for currency in sorted(compute | beside):
-        row = compute.get(currency)
-        money = dict(zip(MONEY_STATES, row, strict=False)) if row else {}
-        result[currency] = MonthSpend(
-            money, Decimal(beside.get(currency, 0)), row[-2] if row else Decimal(0), {}, int(row[-1]) if row else 0
-        )
-    return result
+        rows = cursor.fetchall()
+    return {row[0]: _spend(row[1:]) for row in rows}
+
+
+def _spend(row: Sequence[Any]) -> MonthSpend:
+    """Read six states, list price, unpriced time, then what stands beside compute; a missing half is None."""
+    *states, listed, unpriced_ms, beside, unpriced_disks = (value or 0 for value in row)
+    money = {state: Decimal(amount) for state, amount in zip(MONEY_STATES, states, strict=True)}
+    return MonthSpend(money, Decimal(beside), Decimal(listed), {}, int(unpriced_ms), int(unpriced_disks))

@@ -15,7 +15,7 @@ from people.roles import TeamChoice
 
 BESIDE = ("storage", "network", "other")
 COLUMNS = (
-    *(f"compute_{state}" for state in MONEY_STATES), *BESIDE, "list_price_amount", "unpriced_ms",
+    *(f"compute_{state}" for state in MONEY_STATES), *BESIDE, "list_price_amount", "unpriced_ms", "unpriced_disk_hours",
     *(f"{state}_ms" for state in TIME_STATES),
 )  # fmt: skip
 
@@ -69,4 +69,5 @@ def _spend(sums: Sequence[Any]) -> MonthSpend:
         named["list_price_amount"],
         {state: int(named[f"{state}_ms"]) for state in TIME_STATES},
         int(named["unpriced_ms"]),
+        int(named["unpriced_disk_hours"]),
     )

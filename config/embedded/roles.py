@@ -36,6 +36,20 @@ def as_owner() -> Iterator[None]:
         connection.settings_dict.update(before)
 
 
+def rights_are_given() -> bool:
+    """Tell whether the application has its rights on every table: a process may have been killed after migrating."""
+    if not is_embedded():
+        return True
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT NOT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND ("
+            "relkind IN ('r', 'p') AND NOT has_table_privilege(oid, 'SELECT') OR "
+            "relkind = 'p' AND pg_get_userbyid(relowner) <> %s))",
+            [APP],
+        )
+        return bool(cursor.fetchone()[0])
+
+
 def grant_rights() -> None:
     """Give the application its rights on every table; the caller is the owner. Harmless when repeated.
 

@@ -26,10 +26,9 @@ class DeclaredAccounts:
 def declare_accounts(wanted: Sequence[Spec], *, now: datetime, prune: bool) -> DeclaredAccounts:
     """Create and change accounts with their instances; the instances' rows follow with ``sync_account``."""
     rows = {row.name: row for row in Account.objects.select_for_update()}
-    before = {name: _instances(row) for name, row in rows.items()}
 
     def fill(row: Account, spec: Spec) -> None:
-        row.kind, row.provider, row.removed_at = spec["kind"], spec["provider"], None
+        row.name, row.kind, row.provider, row.removed_at = spec["name"], spec["kind"], spec["provider"], None
         row.spec = {**_without(spec, COLUMNS), "instances": row.spec.get("instances") or []}
 
     def current(row: Account) -> Spec:
@@ -38,14 +37,13 @@ def declare_accounts(wanted: Sequence[Spec], *, now: datetime, prune: bool) -> D
 
     names = [(spec["name"], _without(spec, ("instances",))) for spec in wanted]
 
-    def make(name: str) -> Account:
-        row = rows[name] = Account(name=name)
-        return row
-
-    done = DeclaredAccounts(declare_rows("account", dict(rows), names, make=make, fill=fill, current=current))
+    done = DeclaredAccounts(
+        declare_rows("account", rows, names, make=lambda name: Account(name=name), fill=fill, current=current)
+    )
+    declared = {row.name: row for row in Account.objects.filter(name__in=dict(names))}
     for spec in wanted:
-        row = rows[spec["name"]]
-        changes = _declare_instances(row, before.get(row.name, {}), spec.get("instances") or [], now=now, prune=prune)
+        row = declared[spec["name"]]
+        changes = _declare_instances(row, _instances(row), spec.get("instances") or [], now=now, prune=prune)
         done.changes += changes
         if any(change.verb in (Verb.CREATED, Verb.CHANGED, Verb.REMOVED) for change in changes):
             done.to_sync.append(row.pk)

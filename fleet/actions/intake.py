@@ -143,7 +143,7 @@ class Intake:
         spans = {ids[row]: float(interval[i, -1]) for i, row in enumerate(keys) if row in ids}
         labelled = {ids[row]: series[row] for row in rows}
         self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece)
-        join_hosts(now=self.now)
+        join_hosts(now=self.now, gpu_ids=list(ids.values()))
         block = _select(block, keep, np.array([ids[row] for row in rows], dtype=np.int64))
         stored = store_block(block)
         self.written += stored.written

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from fleet.models import Finding, Gpu, Instance, InstanceState, Verdict
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef
+from django.db.models.functions import JSONObject
+
+from fleet.models import Finding, Gpu, Instance, Verdict
 from fleet.queries.standing import instance_path
 from people.roles import TeamChoice
 
@@ -50,16 +54,14 @@ class Seen:
     since: datetime
     opened_at: datetime
     closed_at: datetime | None
-    evidence: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Record:
-    """``attributes`` are the current ones; ``states`` are the provider's word, newest first."""
+    """``attributes`` are the current ones; ``provider_state`` is the provider's word."""
 
     id: int
     account: str | None
-    provider: str
     external_id: str
     host: str
     team_id: int | None
@@ -73,7 +75,6 @@ class Record:
     history: list[Judged]
     gpus: list[GpuNow]
     findings: list[Seen]
-    states: list[tuple[datetime, datetime | None, str]]
 
     @property
     def path(self) -> str:
@@ -83,17 +84,16 @@ class Record:
 
 def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Record | None:
     """Give the latest launch of an instance; None when there is none, and also when it may not be seen."""
-    rows = Instance.objects.select_related("account").filter(external_id=external_id)
+    rows = Instance.objects.select_related("account").annotate(seen=_findings()).filter(external_id=external_id)
     rows = rows.filter(account__isnull=True) if account is None else rows.filter(account__name=account)
     row = rows.order_by("-launched_at", "-pk").first()
     if row is None or not choice.covers(row.team_id):
         return None
-    verdicts = [_judged(one) for one in _verdicts("instance", [row.pk]).order_by("-start")[:HISTORY]]
-    current = next((one for one in verdicts if one.end is None), None)
+    devices = list(Gpu.objects.filter(instance=row.pk).order_by("index", "uuid", "mig_instance"))
+    history, of_gpu = _verdicts(row.pk, [device.pk for device in devices])
     return Record(
         id=row.pk,
         account=row.account.name if row.account else None,
-        provider=row.account.provider if row.account else "",
         external_id=row.external_id,
         host=row.host,
         team_id=row.team_id,
@@ -103,45 +103,39 @@ def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Reco
         launched_at=row.launched_at,
         last_started_at=row.last_started_at,
         first_seen_at=row.first_seen_at,
-        verdict=current,
-        history=verdicts,
-        gpus=_gpus(row.pk),
-        findings=_findings(row.pk),
-        states=_states(row.pk),
+        verdict=next((one for one in history if one.end is None), None),
+        history=history,
+        gpus=[GpuNow(one.pk, str(one), one.index, one.model, one.last_seen_at, of_gpu.get(one.pk)) for one in devices],
+        findings=[_seen(value) for value in row.seen],
     )
 
 
-def _verdicts(kind: str, ids: list[int]) -> Any:
-    return Verdict.objects.filter(subject_kind=kind, subject_id__in=ids)
+def _verdicts(instance_id: int, gpu_ids: list[int]) -> tuple[list[Judged], dict[int, Judged]]:
+    """Give the newest verdicts of the instance and the current ones of its GPUs, in one question."""
+    of_instance = Verdict.objects.filter(subject_kind="instance", subject_id=instance_id).order_by("-start")[:HISTORY]
+    of_gpus = Verdict.objects.filter(subject_kind="gpu", subject_id__in=gpu_ids, end__isnull=True).order_by()
+    history, of_gpu = [], {}
+    for row in of_instance.union(of_gpus, all=True):
+        judged = Judged(
+            row.state, row.reason, row.start, row.end, row.since, row.confidence, row.policy, row.policy_version,
+            row.evidence,
+        )  # fmt: skip
+        if row.subject_kind == "gpu":
+            of_gpu[row.subject_id] = judged
+        else:
+            history.append(judged)
+    return sorted(history, key=lambda one: one.start, reverse=True), of_gpu
 
 
-def _judged(row: Verdict) -> Judged:
-    return Judged(
-        row.state,
-        row.reason,
-        row.start,
-        row.end,
-        row.since,
-        row.confidence,
-        row.policy,
-        row.policy_version,
-        row.evidence,
+def _findings() -> ArraySubquery:
+    """Give the newest findings of an instance as JSON values of its own row."""
+    fields = ("kind", "subject_name", "since", "opened_at", "closed_at")
+    rows = Finding.objects.filter(instance=OuterRef("pk")).order_by("-opened_at")[:HISTORY]
+    return ArraySubquery(rows.values(json=JSONObject(**{name: name for name in fields})))
+
+
+def _seen(value: Mapping[str, Any]) -> Seen:
+    since, opened, closed = (
+        value[name] and datetime.fromisoformat(value[name]) for name in ("since", "opened_at", "closed_at")
     )
-
-
-def _gpus(instance_id: int) -> list[GpuNow]:
-    rows = list(Gpu.objects.filter(instance=instance_id).order_by("index", "uuid", "mig_instance"))
-    current = {
-        one.subject_id: _judged(one) for one in _verdicts("gpu", [row.pk for row in rows]).filter(end__isnull=True)
-    }
-    return [GpuNow(row.pk, str(row), row.index, row.model, row.last_seen_at, current.get(row.pk)) for row in rows]
-
-
-def _findings(instance_id: int) -> list[Seen]:
-    rows = Finding.objects.filter(instance=instance_id).order_by("-opened_at")[:HISTORY]
-    return [Seen(one.kind, one.subject_name, one.since, one.opened_at, one.closed_at, one.evidence) for one in rows]
-
-
-def _states(instance_id: int) -> list[tuple[datetime, datetime | None, str]]:
-    rows = InstanceState.objects.filter(instance=instance_id).order_by("-start")[:HISTORY]
-    return [(one.start, one.end, one.state) for one in rows]
+    return Seen(value["kind"], value["subject_name"], since, opened, closed)

@@ -7,15 +7,23 @@ from datetime import datetime
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.db import transaction
 
+from common.database import advisory_lock
 from common.errors import BadInput
 from people.actions.audit import SYSTEM, record
 from people.models import RoleGrant, User
 from people.models.user import Role
 
 
-@transaction.atomic
 def make_first_login(*, now: datetime, email: str, password: str) -> bool:
-    """Make an admin who signs in with ``password``, unless somebody can sign in already; tell whether it was made."""
+    """Make an admin who signs in with ``password``, unless somebody can sign in already; tell whether it was made.
+
+    Several starts at once wait for each other, so one password is made and shown.
+    """
+    with advisory_lock("first login", wait=True), transaction.atomic():
+        return _make_first_login(now=now, email=email, password=password)
+
+
+def _make_first_login(*, now: datetime, email: str, password: str) -> bool:
     can_sign_in = User.objects.exclude(password="").exclude(password__startswith=UNUSABLE_PASSWORD_PREFIX)
     if can_sign_in.filter(is_active=True).exists():
         return False

@@ -34,10 +34,18 @@ class Installation:
 
     def __init__(self, path: Path) -> None:
         self.folder = DataFolder(path)
+        self.said = ""  # what its first start printed
 
     def environment(self, **more: str) -> dict[str, str]:
         """Give the environment of its processes: nothing of ours but the data folder."""
-        ours = ("DATABASE_URL", "CELERY_BROKER_URL", "PROMETHEUS_URL", "SECRET_KEY", "DJANGO_SETTINGS_MODULE")
+        ours = (
+            "DATABASE_URL",
+            "CELERY_BROKER_URL",
+            "PROMETHEUS_URL",
+            "SECRET_KEY",
+            "DJANGO_SETTINGS_MODULE",
+            "DJANGO_ALLOW_ASYNC_UNSAFE",
+        )
         kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("PYTEST")}
         return {**kept, "FLEETLEDGER_DATA_DIR": str(self.folder.path), **more}
 

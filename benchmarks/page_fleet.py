@@ -1,0 +1,94 @@
+"""A large company for the benchmark of pages: organisation, teams, daily totals, machines with verdicts and prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from billing.models import InstancePrice, TeamDay
+from fleet.models import Account, Gpu, Instance, InstanceVersion, Source, Verdict
+from people.models import Installation, Organization, Team
+
+TEAMS = 40
+ACCOUNTS = 5
+GPUS_EACH = 8
+IDLE_OF_HUNDRED = 12
+DAYS = 396
+PAST_VERDICTS = 5
+BATCH = 5_000
+MODELS = ("H100-SXM5-80GB", "H200-SXM5-141GB", "L40S-48GB")
+ATTRIBUTES = {"gpu_model": MODELS[0], "sku": "p5.48xlarge", "region": "eu-central-1", "purchase_option": "on_demand"}
+
+
+def make_company(now: datetime) -> None:
+    """Make organisation, teams (a quarter are sub-teams), accounts, a source and thirteen months of daily totals."""
+    Installation.objects.create(pk=1)
+    Organization.objects.create(pk=1, name="Example Robotics", time_zone="Europe/Berlin")
+    tops = [Team.objects.create(name=f"team-{index}") for index in range(TEAMS - 10)]
+    teams = [*tops, *(Team.objects.create(name=f"sub-{index}", parent=tops[index]) for index in range(10)), None]
+    accounts = [Account.objects.create(name=f"account-{n}", kind="static", provider="lab") for n in range(ACCOUNTS)]
+    Source.objects.create(name="prom-main", kind="prometheus", collected_until=now - timedelta(minutes=2))
+    TeamDay.objects.bulk_create(
+        (
+            TeamDay(
+                day=now.date() - timedelta(days=age), team=team, account=accounts[index], gpu_model=model,
+                currency="USD",
+                compute_working=Decimal("100.123456789"), compute_low=20, compute_held=Decimal("12.5"),
+                compute_empty=Decimal("7.25"), compute_unknown=3, storage=Decimal("1.5"), network=Decimal("0.25"),
+                list_price_amount=142, working_ms=144_000_000, low_ms=28_000_000, held_ms=18_000_000,
+                empty_ms=9_000_000, unknown_ms=4_000_000,
+            )
+            for age in range(DAYS) for team in teams for index, model in enumerate(MODELS)
+        ),
+        batch_size=BATCH,
+    )  # fmt: skip
+
+
+def make_machines(gpus: int, now: datetime) -> None:
+    """Put ``gpus`` GPUs in place of those that are there, eight to a machine, twelve of a hundred machines idle."""
+    for model in (Verdict, InstancePrice, InstanceVersion, Gpu, Instance):
+        model.objects.all().delete()
+    teams, accounts = list(Team.objects.all()), list(Account.objects.order_by("pk"))
+    past = now - timedelta(days=30)
+    machines = Instance.objects.bulk_create(
+        Instance(
+            account=accounts[n % ACCOUNTS], external_id=f"node-{n}", host=f"node-{n}", launched_at=past,
+            gpu_count=GPUS_EACH, attributes=ATTRIBUTES, team=teams[n % TEAMS],
+        )
+        for n in range(gpus // GPUS_EACH)
+    )  # fmt: skip
+    InstanceVersion.objects.bulk_create(
+        InstanceVersion(instance=one, valid_from=past, attributes=ATTRIBUTES) for one in machines
+    )
+    InstancePrice.objects.bulk_create(
+        InstancePrice(instance=one, valid_from=past, price_per_hour=20 + n % 17, currency="USD")
+        for n, one in enumerate(machines)
+    )
+    devices = Gpu.objects.bulk_create(
+        Gpu(
+            uuid=f"GPU-{n}-{index}", index=index, model=MODELS[0], host=one.host, instance=one,
+            first_seen_at=past, last_seen_at=now,
+        )
+        for n, one in enumerate(machines) for index in range(GPUS_EACH)
+    )  # fmt: skip
+    Verdict.objects.bulk_create(_verdicts(machines, devices, now), batch_size=BATCH)
+
+
+def _verdicts(machines: list[Instance], devices: list[Gpu], now: datetime) -> Iterator[Verdict]:
+    idle = {one.pk for n, one in enumerate(machines) if n % 100 < IDLE_OF_HUNDRED}
+    evidence = {"peak_pct": 1.8, "mean_pct": 0.5, "coverage_pct": 100.0, "points": 120}
+    hour = timedelta(hours=1)
+    subjects = [("instance", one.pk, one.pk) for one in machines]
+    subjects += [("gpu", one.pk, one.instance_id or 0) for one in devices]
+    for kind, pk, machine in subjects:
+        facts: dict[str, Any] = {"subject_kind": kind, "subject_id": pk, "confidence": "high", "evidence": evidence}
+        if machine in idle:
+            facts |= {"state": "held", "reason": "quiet_memory_held"}
+            yield Verdict(start=now - hour, since=now - 2 * hour, **facts)
+        else:
+            yield Verdict(start=now - hour, **facts, state="working", reason="busy")
+        for day in range(1, PAST_VERDICTS + 1):
+            start = now - hour - timedelta(days=day)
+            yield Verdict(start=start, end=start + timedelta(days=1), **facts | {"state": "working", "reason": "busy"})

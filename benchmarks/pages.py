@@ -1,0 +1,89 @@
+"""Every page, warm, one client, at 1,000 and 10,000 GPUs, 40 teams and 13 months: p95 and the questions asked.
+
+Must reach: p95 under 100 ms, at most 12 questions, within 1.3 times between the two sizes.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+django.setup()
+
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext, setup_databases, setup_test_environment, teardown_databases
+
+from benchmarks.page_fleet import make_company, make_machines
+from common.clock import real_now
+from people.models import RoleGrant, User
+
+SIZES = (1_000, 10_000)
+ROUNDS = 80
+PAGES = {
+    "overview": "/",
+    "overview of a team": "/?team=team-3",
+    "idle fragment": "/idle/top/",
+    "idle list": "/idle/",
+    "record": "/instances/account-2/node-2/",
+    "teams.csv": "/teams.csv",
+    "metrics": "/metrics",
+}
+
+
+def signed_in() -> Client:
+    """Give a client of an administrator."""
+    user = User.objects.create(email="ingrid@example.com")
+    RoleGrant.objects.create(user=user, role="admin")
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def milliseconds(client: Client, address: str) -> list[float]:
+    """Ask for a page again and again; the first rounds warm up and do not count."""
+    spent = []
+    for index in range(ROUNDS + 10):
+        began = time.perf_counter()
+        answer = client.get(address)
+        answer.getvalue()
+        took = 1000 * (time.perf_counter() - began)
+        assert answer.status_code == 200, (address, answer.status_code)
+        if index >= 10:
+            spent.append(took)
+    return spent
+
+
+def main() -> None:
+    """Print one row per page."""
+    setup_test_environment()
+    kept = setup_databases(verbosity=0, interactive=False)
+    try:
+        now = real_now()
+        make_company(now)
+        client = signed_in()
+        figures: dict[str, list[tuple[float, float, int]]] = {name: [] for name in PAGES}
+        for gpus in SIZES:
+            make_machines(gpus, now)
+            for name, address in PAGES.items():
+                spent = milliseconds(client, address)
+                with CaptureQueriesContext(connection) as queries:
+                    client.get(address).getvalue()
+                p95 = statistics.quantiles(spent, n=20)[18]
+                figures[name].append((statistics.median(spent), p95, len(queries)))
+        print("| page | questions | median, p95 ms at 1,000 GPUs | at 10,000 GPUs | median grows |")
+        print("|---|---|---|---|---|")
+        for name, ((small, small95, _), (large, large95, count)) in figures.items():
+            print(
+                f"| {name} | {count} | {small:.1f}, {small95:.1f} | {large:.1f}, {large95:.1f} | {large / small:.2f}x |"
+            )
+    finally:
+        teardown_databases(kept, verbosity=0)
+
+
+if __name__ == "__main__":
+    main()

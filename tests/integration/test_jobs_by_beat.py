@@ -1,0 +1,21 @@
+"""Beat and worker: every job is known, and due when beat starts."""
+
+from __future__ import annotations
+
+from config.celery import EverythingDueAtStart, app
+from config.schedule import JOBS, TASK
+
+
+def test_the_task_is_known_by_its_name() -> None:
+    app.loader.import_default_modules()
+    assert TASK in app.tasks
+
+
+def test_everything_is_due_at_start() -> None:
+    scheduler = EverythingDueAtStart(app=app)
+    assert sorted(scheduler.schedule) == sorted(job.name for job in JOBS)
+    assert all(entry.is_due().is_due for entry in scheduler.schedule.values())
+
+
+def test_messages_are_json_and_no_results_are_kept() -> None:
+    assert (app.conf.task_serializer, app.conf.accept_content, app.conf.task_ignore_result) == ("json", ["json"], True)

@@ -1,0 +1,113 @@
+"""The record of one machine."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.test import Client
+
+from billing.models import GpuHourCost, InstanceHourCost
+from common.partitions import make_months
+from fleet.models import Finding, Verdict
+from people.models import Team
+from tests.integration.test_overview import text_of
+from tests.support.page_data import company, machine, person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def teams() -> dict[str, Team]:
+    return company(zone="UTC")
+
+
+@pytest.fixture
+def admin(client: Client) -> Client:
+    client.force_login(person("ingrid@example.com", ("admin", None)))
+    return client
+
+
+def test_the_verdict_stands_with_its_evidence(admin: Client, teams: dict[str, Team]) -> None:
+    machine("vis-01", teams["vision"], "held", now=datetime.now(UTC))
+    page = text_of(admin.get("/instances/lab/vis-01/").content)
+    assert "Team vision · owner priya · 8 × H100" in page
+    assert "Highest 1.8 % Average 0.5 %" in page
+    assert "Coverage 100 %" in page
+    assert "Confidence high" in page
+    assert page.count("GPU-vis-01-") == 8
+
+
+def test_price_and_cost_by_state_are_exact(admin: Client, teams: dict[str, Team]) -> None:
+    now = datetime.now(UTC)
+    row = machine("vis-01", teams["vision"], "held", now=now, price="32.80")
+    hour = now.replace(minute=0, second=0, microsecond=0)
+    facts: dict[str, Any] = {"working": Decimal("1.004"), "held": Decimal(2), "unknown": Decimal("0.5")}
+    facts |= dict.fromkeys(("low", "empty", "stopped"), 0)
+    make_months("billing_gpuhourcost", [hour])
+    GpuHourCost.objects.create(hour=hour, instance=row, currency="USD", **facts)
+    InstanceHourCost.objects.create(hour=hour, instance=row, kind="storage", currency="USD", amount=Decimal("0.25"))
+    page = text_of(admin.get("/instances/lab/vis-01/").content)
+    assert "Price $32.80 / h Price from inventory" in page
+    assert f"{now:%B} so far $3.75 of it working $1.00 of it idle $2.00 of it unknown $0.50" in page
+
+
+def test_without_a_price_nothing_is_zero(admin: Client, teams: dict[str, Team]) -> None:
+    machine("vis-01", teams["vision"], "held", now=datetime.now(UTC), price="")
+    page = text_of(admin.get("/instances/lab/vis-01/").content)
+    assert "Price unpriced" in page
+    assert "$0.00" not in page
+
+
+def test_a_host_that_no_account_knows_stands_under_a_dash(admin: Client, teams: dict[str, Team]) -> None:
+    machine("stray.example", None, "unknown", now=datetime.now(UTC), account=False)
+    page = text_of(admin.get("/instances/-/stray.example/").content)
+    assert "no account knows it" in page
+    assert admin.get("/instances/lab/stray.example/").status_code == 404
+
+
+def test_an_id_may_hold_slashes_and_odd_signs(admin: Client, teams: dict[str, Team]) -> None:
+    name = "projects/p/zones/z/<b>&?#é"
+    row = machine(name, teams["vision"], "held", now=datetime.now(UTC))
+    answer = admin.get(f"/instances/lab/{quote(row.external_id, safe='/')}/")
+    assert answer.status_code == 200
+    assert b"<b>&" not in answer.content
+    listed = admin.get("/idle/").content.decode()
+    assert f'href="/instances/lab/{quote(name, safe="/")}/"' in listed
+
+
+def test_history_says_unknown_where_nothing_was_judged(admin: Client, teams: dict[str, Team]) -> None:
+    now = datetime.now(UTC)
+    row = machine("vis-01", teams["vision"], "held", now=now)
+    start, end = now - timedelta(days=2), now - timedelta(days=1)
+    Verdict.objects.create(
+        subject_kind="instance", subject_id=row.pk, start=start, end=end, state="working", reason="busy"
+    )
+    page = admin.get("/instances/lab/vis-01/").content.decode()
+    band = page[page.index('class="band"') :]
+    assert [part.split('"')[0] for part in band[: band.index("</svg>")].split('<rect class="')[1:]] == [
+        "unknown", "working", "unknown", "held",
+    ]  # fmt: skip
+
+
+def test_findings_open_and_closed_are_listed(admin: Client, teams: dict[str, Team]) -> None:
+    now = datetime.now(UTC)
+    row = machine("vis-01", teams["vision"], "held", now=now)
+    facts: dict[str, Any] = {"subject_kind": "instance", "subject_id": row.pk, "subject_name": "vis-01"}
+    facts |= {"instance": row, "opened_at": now}
+    Finding.objects.create(kind="idle", episode=now, since=now, **facts)
+    Finding.objects.create(kind="unpriced", episode=now, since=now, closed_at=now, **facts)
+    page = text_of(admin.get("/instances/lab/vis-01/").content)
+    assert "idle open since" in page
+    assert "unpriced" in page
+
+
+def test_a_record_asks_at_most_twelve_questions(
+    admin: Client, teams: dict[str, Team], django_assert_max_num_queries: object
+) -> None:
+    machine("vis-01", teams["vision"], "held", now=datetime.now(UTC))
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        assert admin.get("/instances/lab/vis-01/").status_code == 200
