@@ -108,7 +108,10 @@ WRONG = [
     ),
     (
         "policies:",
-        "  - {gpu_model: H100, provider: aws, currency: USD, price: 3, unit: gpu_hour, valid_to: 2025-02-01}\npolicies:",
+        (
+            "  - {gpu_model: H100, provider: aws, currency: USD, price: 3, unit: gpu_hour, valid_to: 2025-02-01}\n"
+            "policies:"
+        ),
         ("overlapping_prices", 20, "prices[1]"),
     ),
     (

@@ -18,9 +18,11 @@ def test_record_of_a_quiet_machine() -> None:
     play(gpu, "08:00", "09:00", gpu_util=90)
     play(gpu, "09:00", "09:40", gpu_util=0, memory_mib=100)
     IdleRuleVersion.objects.create(valid_from=at("2025-01-01T00:00"), spec={"min_coverage_pct": 75})
-    spec = {"mode": "observe", "select": {"profiles": ["interactive"]}, "idle": {"window": "1h30m", "empty_window": "1h"}}
+    idle = {"window": "1h30m", "empty_window": "1h"}
+    spec = {"mode": "observe", "select": {"profiles": ["interactive"]}, "idle": idle}
     Policy.objects.create(name="dev", position=0, spec=spec, version=3)
-    Exemption.objects.create(instance_ref="lab/i-one", reason="deadline", approver="lead@x", until=at("2025-07-01T00:00"))
+    until = at("2025-07-01T00:00")
+    Exemption.objects.create(instance_ref="lab/i-one", reason="deadline", approver="lead@x", until=until)
     Exemption.objects.create(instance_ref="i-one", reason="old", owner="dev@x", until=at("2025-01-01T00:00"))
 
     record = explain("lab/i-one", at("09:42"), NoPrices(), say=verdict_sentence)
