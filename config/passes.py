@@ -53,8 +53,9 @@ def sync_instances(one: Pass) -> int:
     observed = []
     for account_id, _ in read_accounts():
         observed += sync_account(account_id, now=one.now)
-    record_observed(observed, now=one.now)
-    join_hosts(now=one.now)
+    if observed:
+        record_observed(observed, now=one.now)
+        join_hosts(now=one.now)
     refresh_teams(now=one.now)
     return len(observed)
 
