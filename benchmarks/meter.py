@@ -1,7 +1,7 @@
 """`meter` and pricing of one new hour at 10,000 and 30,000 GPUs, beside a bare upsert of the same rows; then a backlog.
 
-Must reach: an hour of 10,000 GPUs metered under 2 s, linear. The fleet: hosts with 8 GPUs, 40 teams, a job per four GPUs that
-begins at another minute each. ``FL_BENCH_GPUS`` gives other sizes, separated by commas.
+Must reach: an hour of 10,000 GPUs metered under 2 s, linear. The fleet: hosts with 8 GPUs, 40 teams, a job per four
+GPUs that begins at another minute each. ``FL_BENCH_GPUS`` gives other sizes, separated by commas.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import django
@@ -32,7 +33,15 @@ from fleet.actions.samples import store_block
 from fleet.domain.samples import empty_block
 from fleet.domain.signals import Signal
 from fleet.models import (
-    Account, Gpu, GpuPlacement, GpuUse, Instance, InstanceState, InstanceVersion, Job, OwnershipRule,
+    Account,
+    Gpu,
+    GpuPlacement,
+    GpuUse,
+    Instance,
+    InstanceState,
+    InstanceVersion,
+    Job,
+    OwnershipRule,
 )  # fmt: skip
 from people.models import Team
 
@@ -53,12 +62,15 @@ def make_fleet(gpus: int) -> np.ndarray[Any, Any]:
         for n in range(gpus // 8)
     )
     InstanceVersion.objects.bulk_create(
-        InstanceVersion(instance=box, valid_from=BEGINNING, attributes={"gpu_count": 8, "owner": f"p{n % 300}@example.com"})
+        InstanceVersion(
+            instance=box, valid_from=BEGINNING, attributes={"gpu_count": 8, "owner": f"p{n % 300}@example.com"}
+        )
         for n, box in enumerate(boxes)
     )
     InstanceState.objects.bulk_create(InstanceState(instance=box, start=START, state="running") for box in boxes)
     InstancePrice.objects.bulk_create(
-        InstancePrice(instance=box, valid_from=BEGINNING, price_per_hour=Decimal("55.04"), currency="USD") for box in boxes
+        InstancePrice(instance=box, valid_from=BEGINNING, price_per_hour=Decimal("55.04"), currency="USD")
+        for box in boxes
     )
     rows = Gpu.objects.bulk_create(
         (
@@ -71,7 +83,8 @@ def make_fleet(gpus: int) -> np.ndarray[Any, Any]:
         batch_size=5_000,
     )  # fmt: skip
     GpuPlacement.objects.bulk_create(
-        (GpuPlacement(gpu=row, start=START, host=row.host, instance_id=row.instance_id) for row in rows), batch_size=5_000
+        (GpuPlacement(gpu=row, start=START, host=row.host, instance_id=row.instance_id) for row in rows),
+        batch_size=5_000,
     )
     jobs = Job.objects.bulk_create(
         Job(kind="pod", external_id=f"team-{n % 40}/p{n}", labels={"namespace": f"team-{n % 40}"}, started_at=START)
@@ -124,7 +137,7 @@ def measure(gpus: int) -> float:
     for hour in (0, 1):
         store_hours(ids, hour)
         now = START + (hour + 1) * HOUR
-        metered, priced = seconds(lambda now=now: meter(now=now)), seconds(lambda now=now: price_hours(now=now))
+        metered, priced = seconds(partial(meter, now=now)), seconds(partial(price_hours, now=now))
     bare = seconds(bare_upsert)
     again = seconds(lambda: meter(now=START + 2 * HOUR))
     print(
@@ -161,8 +174,10 @@ def main() -> int:
     print(f"memory at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     per_gpu = [taken / gpus for gpus, taken in spent.items()]
     too_slow = spent.get(10_000, 0) > BUDGET_SECONDS
-    print(f"budget: 10,000 GPUs under {BUDGET_SECONDS} s: {'BROKEN' if too_slow else 'kept'};"
-          f" time per GPU from size to size: {max(per_gpu) / min(per_gpu):.2f} x")
+    print(
+        f"budget: 10,000 GPUs under {BUDGET_SECONDS} s: {'BROKEN' if too_slow else 'kept'};"
+        f" time per GPU from size to size: {max(per_gpu) / min(per_gpu):.2f} x"
+    )
     return int(too_slow)
 
 

@@ -6,7 +6,7 @@ None there, and no apply removes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
@@ -66,9 +66,11 @@ def declare_rows(
     ``make`` gives a new row that is not saved; ``fill`` sets a row to its form; ``current`` reads a row's form as it is
     now, so that an edit in the page is brought back.
     """
+    things = list(wanted)
+    found = by_spelling(rows, [name for name, _ in things])
     changes = []
-    for name, spec in wanted:
-        row = rows.get(name)
+    for name, spec in things:
+        row = found.get(name)
         fields: tuple[str, ...] = ()
         if row is None:
             row, verb = make(name), Verb.CREATED
@@ -83,12 +85,20 @@ def declare_rows(
     return changes
 
 
+def by_spelling(rows: Mapping[str, RowT], names: Collection[str]) -> dict[str, RowT]:
+    """Find the row of each name: of that name, else of one that differs in case only and is not asked for itself."""
+    asked = set(names)
+    folded = {name.casefold(): row for name, row in rows.items() if name not in asked}
+    found = {name: rows.get(name) or folded.get(name.casefold()) for name in names}
+    return {name: row for name, row in found.items() if row is not None}
+
+
 def settle_leftovers(
     kind: str, rows: Mapping[str, RowT], wanted: Iterable[str], *, prune: bool, remove: Callable[[RowT], object]
 ) -> list[Change]:
     """Remove (with ``prune``) or report the rows that a file declared once and no longer does."""
-    keep = set(wanted)
-    left = [(name, row) for name, row in rows.items() if row.declared is not None and name not in keep]
+    keep = {id(row) for row in by_spelling(rows, list(wanted)).values()}
+    left = [(name, row) for name, row in rows.items() if row.declared is not None and id(row) not in keep]
     if prune:
         for _, row in left:
             remove(row)

@@ -16,7 +16,7 @@ def declare_channels(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
     rows = {row.name: row for row in Channel.objects.all()}
 
     def fill(row: Channel, spec: Spec) -> None:
-        row.kind = spec["kind"]
+        row.name, row.kind = spec["name"], spec["kind"]
         row.spec = {key: value for key, value in spec.items() if key not in ("name", "kind")}
 
     def remove(row: Channel) -> None:

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta
 
 from django.db import connection, transaction
 
+from billing.actions.reprice import mark_priced
 from billing.actions.team_days import mark_days
 from billing.models import Price, PricingBasis
 from common.periods import BEGINNING
-from fleet.actions.remetered import mark_remetered
 from people.queries import organization
 
 Basis = Mapping[str, list[str | None]]
@@ -25,7 +25,7 @@ def follow_changes() -> None:
     prices, zone = _current(), organization().time_zone
     span = _changed_span(basis.prices, prices)
     if span is not None:
-        mark_remetered(since=span[0], until=span[1])
+        mark_priced(since=span[0], until=span[1])
     if basis.time_zone and basis.time_zone != zone:
         mark_days(_metered_days())
     if span is not None or basis.time_zone != zone:

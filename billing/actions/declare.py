@@ -30,7 +30,7 @@ def _declare(
     rows = {row.name: row for row in model.objects.all()}
 
     def fill(row: Commitment | Budget | Mapping, spec: Spec) -> None:
-        row.spec = dict(spec)
+        row.name, row.spec = spec["name"], dict(spec)
 
     names = [(spec["name"], spec) for spec in wanted]
     changes = declare_rows(

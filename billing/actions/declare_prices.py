@@ -42,9 +42,9 @@ def declare_prices(wanted: Sequence[Spec], *, now: datetime, prune: bool, curren
     for spec in asked:
         _declare(spec, rows[_spec_key(spec)], asked, plan, now)
     for row in (row for own in rows.values() for row in own if row not in plan.touched and row.declared != ENDED):
+        plan.changes.append(Change(Verb.REMOVED if prune else Verb.LEFT, "price", name_of(_form(row))))
         if prune:
             _end(row, now, plan)
-        plan.changes.append(Change(Verb.REMOVED if prune else Verb.LEFT, "price", name_of(_form(row))))
     if plan.since:
         mark_remetered(since=min(plan.since))
     return plan.changes

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from django.db import transaction
 
+from billing.actions.reprice import mark_priced
 from billing.models import InstancePrice
 from common.periods import BEGINNING
-from fleet.actions.remetered import mark_remetered
 from people.queries import organization
 
 
@@ -73,7 +73,7 @@ def _write(new: Sequence[InstancePrice]) -> None:
     with transaction.atomic():
         for start, ids in starts.items():
             InstancePrice.objects.filter(instance_id__in=ids, valid_from__gte=start).delete()
-            mark_remetered(since=start, instance_ids=ids)
+            mark_priced(since=start, instance_ids=ids)
         InstancePrice.objects.bulk_create(new, batch_size=2000)
 
 

@@ -11,7 +11,7 @@ from fleet.queries.samples import newest_hour
 
 
 def retain_costs(*, now: datetime) -> dict[str, int]:
-    """Drop the costs of hours older than 25 months, counted from the newest sample and never from a clock that jumped."""
+    """Drop the costs of hours older than 25 months, counted from the newest sample, not from a clock that jumped."""
     newest = min(newest_hour() or now, now)
     oldest = newest - GPU_HOURS_KEPT
     partitions = drop_months("billing_gpuhourcost", before=oldest)

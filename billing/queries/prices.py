@@ -71,10 +71,14 @@ class Prices:
             self._listed[subject] = segments(self._starts, BEGINNING, None, lambda at: choose(self.book, subject, at))
         return self._listed[subject]
 
+    def subject_at(self, instance: int, at: datetime) -> Attributes:
+        """Give what prices of an instance are looked up by at a time."""
+        subjects = self._subjects.get(instance) or [(BEGINNING, Attributes())]
+        return next((one for start, one in reversed(subjects) if start <= at), subjects[0][1])
+
     def gb_month(self, instance: int, sku: str, at: datetime) -> tuple[Decimal, str] | None:
         """Give price and currency of a GB-month of the disk kind ``sku`` where the instance is; None: unpriced."""
-        subjects = self._subjects.get(instance) or [(BEGINNING, Attributes())]
-        attributes = next((one for start, one in reversed(subjects) if start <= at), subjects[0][1])
+        attributes = self.subject_at(instance, at)
         return per_gb_month(self.book, provider=attributes.provider, sku=sku, region=attributes.region, at=at)
 
     def gb_month_starts(self) -> Iterable[datetime]:

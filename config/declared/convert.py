@@ -105,7 +105,8 @@ class Converter:
             )
         if chosen.value not in wanted.kinds:
             message = f"{chosen.value!r} is not one of {', '.join(wanted.kinds)}."
-            return self.wrong((*path, wanted.by), "bad_choice", message, did_you_mean(chosen.value, wanted.kinds))
+            hint = did_you_mean(chosen.value, wanted.kinds) or "Write one of them."
+            return self.wrong((*path, wanted.by), "bad_choice", message, hint)
         return self._record(node, wanted.record(chosen.value), path)
 
     def _record(self, node: Table, wanted: Record, path: Path) -> Any:

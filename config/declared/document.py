@@ -49,6 +49,13 @@ class Document:
             if value is not None:
                 yield (name, number), value
 
+    def put(self, path: Path, value: Any) -> None:
+        """Put another value in the place of one that is there."""
+        place: Any = self.values
+        for part in path[:-1]:
+            place = place[part]
+        place[path[-1]] = value
+
     def refuse_if_wrong(self) -> None:
         """Raise all errors at once, in the order of their places."""
         if self.errors:

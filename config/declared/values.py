@@ -154,9 +154,8 @@ def choice(*words: str) -> Scalar:
 
     def read(value: str, _: Reading) -> str:
         if value not in words:
-            raise BadInput(
-                "bad_choice", f"{value!r} is not one of {', '.join(words)}.", hint=did_you_mean(value, words)
-            )
+            hint = did_you_mean(value, words) or "Write one of them."
+            raise BadInput("bad_choice", f"{value!r} is not one of {', '.join(words)}.", hint=hint)
         return value
 
     return Scalar(" \\| ".join(words), read)

@@ -166,7 +166,9 @@ class _Pull:
 
     def _read_all(self, outside: PrometheusSource) -> None:
         registry = Registry.of(self.source)
-        devices = max(outside.count_series(self.last), outside.count_series(self.first), len(registry.gpus))
+        devices = len(registry.gpus)
+        if self.is_backfill or not devices:
+            devices = max(outside.count_series(self.last), outside.count_series(self.first), devices)
         shards = plan_shards(devices)
         per_shard = max(1, devices // len(shards))
         intervals = [target.interval for target in registry.targets.values()]
@@ -199,9 +201,9 @@ class _Pull:
         while waiting:
             shard = waiting.pop(0)
             try:
-                reading = outside.read(
-                    Span(piece.first, piece.last, piece.raw_since), shard, with_facts=piece.with_facts
-                )
+                span = Span(piece.first, piece.last, piece.raw_since)
+                needed = intake.is_needed(piece)
+                reading = outside.read(span, shard, with_facts=piece.with_facts, is_needed=needed)
             except OutsideFailed as error:
                 if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
                     waiting = [*shard.halves(), *waiting]

@@ -18,7 +18,7 @@ def declare_sources(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
     rows = {row.name: row for row in Source.objects.all()}
 
     def fill(row: Source, spec: Spec) -> None:
-        row.kind, row.is_enabled = spec["kind"], spec["enabled"]
+        row.name, row.kind, row.is_enabled = spec["name"], spec["kind"], spec["enabled"]
         row.spec = {key: value for key, value in spec.items() if key not in ("name", "kind", "enabled")}
 
     def current(row: Source) -> Spec:
@@ -44,7 +44,7 @@ def declare_policies(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
         form = {key: value for key, value in spec.items() if key != "position"}
         if not row._state.adding and row.spec != form:
             row.version += 1
-        row.position, row.spec = spec["position"], form
+        row.name, row.position, row.spec = spec["name"], spec["position"], form
 
     names = [(spec["name"], {**spec, "position": position}) for position, spec in enumerate(wanted)]
     changes = declare_rows(

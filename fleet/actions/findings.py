@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import transaction
+import orjson
+from django.db import connection, transaction
 
 from alerts.actions.alerts import raise_alerts, resolve_alerts
 from alerts.domain.occurrence import Occurrence
@@ -30,6 +31,28 @@ class Synced:
     closed: int = 0
 
 
+@dataclass
+class OpenFinding:
+    """An open finding as it is read: lean, since a fleet may have one for every instance."""
+
+    id: int
+    kind: str
+    subject_kind: str
+    subject_id: int
+    subject_name: str
+    account: str
+    episode: datetime
+    since: datetime
+    opened_at: datetime
+    team_id: int | None
+    evidence: dict[str, Any]
+
+    @property
+    def key(self) -> Subject:
+        """The subject."""
+        return self.subject_kind, self.subject_id
+
+
 @transaction.atomic(savepoint=False)
 def sync_findings(
     kind: FindingKind,
@@ -38,7 +61,7 @@ def sync_findings(
     now: datetime,
     subjects_seen: Collection[Subject] | None = None,
     why_closed: Mapping[Subject, str] | None = None,
-    is_open: Sequence[Finding] | None = None,
+    is_open: Sequence[OpenFinding] | None = None,
 ) -> Synced:
     """Make the open findings of ``kind`` those that hold now, and raise and resolve their alerts.
 
@@ -48,53 +71,75 @@ def sync_findings(
     open findings of the kind, where the caller has read them.
     """
     holding = {one.key: one for one in found}
-    closed: list[Finding] = []
-    changed: list[Finding] = []
+    closed: list[tuple[OpenFinding, str]] = []
+    changed: list[tuple[int, Found]] = []
     still_open: set[Subject] = set()
     for row in open_findings(kind) if is_open is None else is_open:
-        key = (row.subject_kind, row.subject_id)
-        one = holding.get(key)
+        one = holding.get(row.key)
         if one is not None and not _is_newer_episode(one, row):
-            still_open.add(key)
-            if _take_over(row, one):
-                changed.append(row)
-        elif one is not None or subjects_seen is None or key in subjects_seen:
-            row.closed_at, row.closed_because = now, _why(key, one, why_closed)
-            closed.append(row)
-    _update(changed, "since", "evidence", "team")
-    _update(closed, "closed_at", "closed_because")
-    _resolve(kind, closed, now=now)
+            still_open.add(row.key)
+            if (row.since, row.team_id, row.evidence) != (one.since, one.team_id, one.evidence):
+                changed.append((row.id, one))
+        elif one is not None or subjects_seen is None or row.key in subjects_seen:
+            closed.append((row, "over" if one is not None else (why_closed or {}).get(row.key, "over")))
+    _update(changed)
+    _close(kind, closed, now=now)
     new = [one for key, one in holding.items() if key not in still_open]
     _open(kind, new, now=now)
     return Synced(len(new), len(closed))
 
 
-def open_findings(kind: FindingKind | None = None) -> list[Finding]:
-    """Read the open findings, of one kind or of all, with their accounts."""
-    rows = Finding.objects.filter(closed_at=None).select_related("instance__account")
-    return list(rows if kind is None else rows.filter(kind=kind))
+def open_findings(kind: FindingKind | None = None) -> list[OpenFinding]:
+    """Read the open findings, of one kind or of all."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT f.id, f.kind, f.subject_kind, f.subject_id, f.subject_name, coalesce(a.name, ''), f.episode,"
+            " f.since, f.opened_at, f.team_id, f.evidence::text FROM fleet_finding f"
+            " LEFT JOIN fleet_instance i ON i.id = f.instance_id LEFT JOIN fleet_account a ON a.id = i.account_id"
+            " WHERE f.closed_at IS NULL AND (%(kind)s::text IS NULL OR f.kind = %(kind)s)",
+            {"kind": None if kind is None else str(kind)},
+        )
+        return [OpenFinding(*(*row[:-1], orjson.loads(row[-1]))) for row in cursor.fetchall()]
 
 
-def _update(rows: Sequence[Finding], *fields: str) -> None:
-    if rows:
-        Finding.objects.bulk_update(rows, list(fields), batch_size=1000)
-
-
-def _is_newer_episode(one: Found, row: Finding) -> bool:
+def _is_newer_episode(one: Found, row: OpenFinding) -> bool:
     return one.not_before is not None and row.opened_at <= one.not_before and one.since >= one.not_before
 
 
-def _why(key: Subject, one: Found | None, why_closed: Mapping[Subject, str] | None) -> str:
-    return "over" if one is not None else (why_closed or {}).get(key, "over")
+def _update(changed: Sequence[tuple[int, Found]], *, reopens: bool = False) -> None:
+    """Write what open findings say now."""
+    if not changed:
+        return
+    again = ", closed_at = NULL, closed_because = '', reopened = reopened + 1" if reopens else ""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE fleet_finding AS row SET since = new.since, team_id = new.team_id, evidence = new.evidence{again}"
+            " FROM unnest(%s::bigint[], %s::timestamptz[], %s::bigint[], %s::jsonb[])"
+            " AS new (id, since, team_id, evidence) WHERE row.id = new.id",
+            [
+                [pk for pk, _ in changed],
+                [one.since for _, one in changed],
+                [one.team_id for _, one in changed],
+                [orjson.dumps(dict(one.evidence)).decode() for _, one in changed],
+            ],
+        )
 
 
-def _take_over(row: Finding, one: Found) -> bool:
-    """Bring an open finding up to date; say whether anything differs."""
-    new = (one.since, dict(one.evidence), one.team_id)
-    if (row.since, row.evidence, row.team_id) == new:
-        return False
-    row.since, row.evidence, row.team_id = new
-    return True
+def _close(kind: FindingKind, closed: Sequence[tuple[OpenFinding, str]], *, now: datetime) -> None:
+    """Close findings and resolve their alerts."""
+    if not closed:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE fleet_finding AS row SET closed_at = %s, closed_because = over.why"
+            " FROM unnest(%s::bigint[], %s::text[]) AS over (id, why) WHERE row.id = over.id",
+            [now, [row.id for row, _ in closed], [why for _, why in closed]],
+        )
+    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for row, _ in closed:
+        groups[row.subject_kind, row.account].append(row.subject_name)
+    for (subject_kind, account), subjects in groups.items():
+        resolve_alerts(rule=str(kind), subject_kind=subject_kind, subjects=subjects, account=account, now=now)
 
 
 def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime) -> None:
@@ -102,18 +147,17 @@ def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime) -> None:
     if not new:
         return
     wanted = {one.key: one for one in new}
-    again: list[Finding] = []
+    again: list[tuple[int, Found]] = []
+    episodes: dict[Subject, datetime] = {}
     recent = Finding.objects.filter(kind=kind, subject_id__in={pk for _, pk in wanted}, closed_at__isnull=False)
-    for row in recent.order_by("closed_at"):
+    for row in recent.order_by("-closed_at").defer("evidence"):
         one = wanted.get((row.subject_kind, row.subject_id))
         if one is not None and _goes_on(row, one, now):
-            row.closed_at, row.closed_because, row.reopened = None, "", row.reopened + 1
-            _take_over(row, one)
-            again.append(row)
+            again.append((row.pk, one))
+            episodes[one.key] = row.episode
             del wanted[one.key]
-    _update(again, "closed_at", "closed_because", "reopened", "since", "evidence", "team")
+    _update(again, reopens=True)
     Finding.objects.bulk_create([_row(one, now) for one in wanted.values()], batch_size=1000)
-    episodes = {(row.subject_kind, row.subject_id): row.episode for row in again}
     raise_alerts([_occurrence(one, episodes.get(one.key, one.since)) for one in new], now=now)
 
 
@@ -164,12 +208,3 @@ def _occurrence(one: Found, episode: datetime) -> Occurrence:
         episode=iso(episode),
         facts=facts,
     )
-
-
-def _resolve(kind: FindingKind, closed: Iterable[Finding], *, now: datetime) -> None:
-    groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in closed:
-        account = row.instance.account.name if row.instance and row.instance.account else ""
-        groups[row.subject_kind, account].append(row.subject_name)
-    for (subject_kind, account), subjects in groups.items():
-        resolve_alerts(rule=str(kind), subject_kind=subject_kind, subjects=subjects, account=account, now=now)

@@ -9,13 +9,12 @@ from decimal import Decimal
 from typing import Any
 
 from common.money import plain
-from fleet.actions.findings import OFFSETS, Subject, Synced, open_findings, sync_findings
+from fleet.actions.findings import OFFSETS, OpenFinding, Subject, Synced, open_findings, sync_findings
 from fleet.domain.findings import Found
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.ports import HourlyPrice, PriceLookup
 from fleet.domain.states import IDLE, FindingKind
 from fleet.domain.units import NOT_RUNNING
-from fleet.models import Finding
 from fleet.queries import findings_now
 from fleet.queries.findings_now import Scene
 from fleet.queries.hangs import suspected_hang
@@ -51,16 +50,16 @@ def sync_all(scene: Scene, prices: PriceLookup) -> Synced:
     return Synced(sum(one.opened for one in done), sum(one.closed for one in done))
 
 
-def _open_rows() -> dict[str, list[Finding]]:
-    rows: defaultdict[str, list[Finding]] = defaultdict(list)
+def _open_rows() -> dict[str, list[OpenFinding]]:
+    rows: defaultdict[str, list[OpenFinding]] = defaultdict(list)
     for row in open_findings():
         rows[row.kind].append(row)
     return dict(rows)
 
 
-def _idle(scene: Scene, open_rows: Sequence[Finding]) -> list[Found]:
+def _idle(scene: Scene, open_rows: Sequence[OpenFinding]) -> list[Found]:
     """The idle findings that hold: those of units that are idle, and open ones that nothing has ended."""
-    opened = {(row.subject_kind, row.subject_id): row for row in open_rows}
+    opened = {row.key: row for row in open_rows}
     minutes, offsets = _minutes(scene, {key: row.evidence for key, row in opened.items()})
     found: list[Found] = []
     for one in findings_now.idle(scene, minutes):
@@ -178,7 +177,7 @@ def _seen_gpus(scene: Scene) -> set[Subject]:
     return seen
 
 
-def _over(scene: Scene, open_rows: Mapping[str, Sequence[Finding]]) -> set[Subject]:
+def _over(scene: Scene, open_rows: Mapping[str, Sequence[OpenFinding]]) -> set[Subject]:
     """Subjects of open findings that are there no more: ended jobs, instances and devices that left."""
     there: set[Subject] = set(_units(scene)) | {("gpu", gpu.id) for gpu in scene.fleet.gpus}
-    return {(row.subject_kind, row.subject_id) for rows in open_rows.values() for row in rows} - there
+    return {row.key for rows in open_rows.values() for row in rows} - there

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
@@ -32,10 +33,10 @@ from fleet.models import Account, GpuHour, GpuPlacement, Instance, InstanceState
 
 @dataclass
 class _Known:
-    """An instance as the database has it: its row, newest version, runs in order of time."""
+    """An instance as the database has it: its row, dated attributes and runs in order of time."""
 
     row: Instance
-    version: InstanceVersion | None = None
+    versions: list[tuple[datetime, Mapping[str, Any]]] = field(default_factory=list)
     runs: list[StateRun] = field(default_factory=list)
 
 
@@ -43,12 +44,13 @@ class _Known:
 def sync_account(account_id: int, *, now: datetime) -> list[ObservedInstance]:
     """Read the account's list and write what is new; give what was listed, with row ids and since when changes hold.
 
-    An account of a kind that nobody reads yet lists nothing. An instance that is not listed is left as it is: only
-    ``end_instances`` ends one. Raises OutsideFailed when the provider does.
+    An account of a kind that nobody reads yet lists nothing, nor does one whose list can't differ from the last one.
+    An instance that is not listed is left as it is: only ``end_instances`` ends one. Raises OutsideFailed when the
+    provider does.
     """
     account = Account.objects.select_for_update().get(pk=account_id)
     provider = provider_of(account.kind)
-    if provider is None:
+    if provider is None or _is_known(account, now):
         return []
     listed = provider.list_instances(account.provider, account.spec, now=now)
     known = _known(account_id)
@@ -58,8 +60,16 @@ def sync_account(account_id: int, *, now: datetime) -> list[ObservedInstance]:
         end_instances([known.pop(one.external_id).row.pk], state=ProviderState.TERMINATED, at=one.launched_at)
     found = [*_add(account, [one for one in listed if one.external_id not in known], now=now)]
     found += _update([(known[one.external_id], one) for one in listed if one.external_id in known], now=now)
-    Account.objects.filter(pk=account_id).update(synced_at=now)
+    account.synced_at, account.same_until = now, provider.same_until(account.spec, now=now)
+    account.save(update_fields=["synced_at", "same_until"])
     return found
+
+
+def _is_known(account: Account, now: datetime) -> bool:
+    """Whether the account's list at ``now`` is the one that was read last."""
+    if account.synced_at is None or account.same_until is None:
+        return False
+    return account.synced_at <= now < account.same_until
 
 
 def provider_of(kind: str) -> InstanceProvider | None:
@@ -102,8 +112,9 @@ def _known(account_id: int) -> dict[str, _Known]:
     newest = Instance.objects.filter(account_id=account_id).order_by("external_id", "launched_at", "pk")
     known = {row.external_id: _Known(row) for row in newest}
     by_pk = {one.row.pk: one for one in known.values()}
-    for version in InstanceVersion.objects.filter(instance_id__in=by_pk).order_by("valid_from"):
-        by_pk[version.instance_id].version = version
+    dated = InstanceVersion.objects.filter(instance_id__in=by_pk).order_by("valid_from")
+    for pk, valid_from, attributes in dated.values_list("instance_id", "valid_from", "attributes"):
+        by_pk[pk].versions.append((valid_from, attributes))
     for pk, runs in _runs(InstanceState.objects.filter(instance_id__in=by_pk)).items():
         by_pk[pk].runs = runs
     return known
@@ -149,15 +160,17 @@ def _update(pairs: Sequence[tuple[_Known, ObservedInstance]], *, now: datetime) 
     changed_from: dict[int, datetime] = {}
     for known, one in pairs:
         row, effective = known.row, one.change_from or now
-        if known.version is None or known.version.attributes != dict(one.attributes):
+        if not known.versions or known.versions[-1][1] != one.attributes:
             versions.append(InstanceVersion(instance=row, valid_from=effective, attributes=dict(one.attributes)))
             changed_from[row.pk] = effective
+            known.versions = [*(pair for pair in known.versions if pair[0] < effective), (effective, one.attributes)]
+        in_force = [attributes for start, attributes in known.versions if start <= now] or [one.attributes]
         runs = next_runs(known.runs, one, now)
         moment = first_difference(known.runs, runs)
         if moment is not None:
             changed_runs[row.pk] = runs
             changed_from[row.pk] = min(changed_from.get(row.pk, moment), moment)
-        if _fill(row, one, runs, now):
+        if _fill(row, replace(one, attributes=in_force[-1]), runs, now):
             changed_rows.append(row)
         found.append(replace(one, instance_id=row.pk, effective_from=effective))
     _write_versions(versions)
@@ -176,7 +189,7 @@ def _fill(row: Instance, seen: ObservedInstance, runs: Sequence[StateRun], now: 
     run = state_at(runs, now)
     row.launched_at = seen.launched_at or row.launched_at
     row.last_started_at = max(filter(None, [last_start(runs, now), seen.last_started_at]), default=None)
-    row.host = seen.host
+    row.host = seen.attributes.get("host") or seen.host
     row.state = run.state if run else seen.state
     row.gpu_count = seen.attributes.get("gpu_count")
     row.attributes = dict(seen.attributes)

@@ -58,7 +58,7 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
         fill(judged, fleet, fleet.organization_rule, piece)
 
     keep_runs(fleet, np.arange(len(fleet.gpus), dtype=np.int64), watch=watch)
-    groups = fleet.rule_groups()
+    groups = fleet.rule_groups
     for rule, rows in groups.items():
         if rule != fleet.organization_rule:
             _judge_by_policy(fleet, rule, np.array(rows, dtype=np.int64), judged)

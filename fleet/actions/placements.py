@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -28,15 +28,20 @@ class _Placement:
     end: datetime | None
 
 
+_FIELDS = ("id", "gpu_id", "host", "instance_id", "start", "end")
+
+
 @transaction.atomic
-def join_hosts(*, now: datetime) -> None:  # noqa: ARG001  the signature of every action
+def join_hosts(*, now: datetime, gpu_ids: Collection[int] | None = None) -> None:  # noqa: ARG001  as every action
     """Join placements to instances, split where a host changed hands; a host that no account knows is one of its own.
 
-    ``now`` is the time of the pass; what is written has the times that telemetry and accounts tell.
+    ``now`` is the time of the pass; what is written has the times that telemetry and accounts tell. ``gpu_ids``: only
+    the placements of these GPUs, when nothing else can have changed.
     """
     take_lock("fleet.join_hosts")
-    placements = [_Placement(*row) for row in _read_placements()]
-    book = HostBook(_lives(), {one.host for one in placements})
+    rows = GpuPlacement.objects.all() if gpu_ids is None else GpuPlacement.objects.filter(gpu_id__in=gpu_ids)
+    placements = [_Placement(*row) for row in rows.order_by("gpu_id", "start").values_list(*_FIELDS)]
+    book = HostBook(_lives(), set(GpuPlacement.objects.values_list("host", flat=True).distinct()))
     pieces = [(one, book.stays(one.host, one.start, one.end)) for one in placements if one.host]
     unknown = _unknown_hosts([(one.host, stay) for one, stays in pieces for stay in stays if stay.instance_id is None])
     named = [(one, _named(stays, unknown.get(one.host))) for one, stays in pieces]
@@ -44,14 +49,8 @@ def join_hosts(*, now: datetime) -> None:  # noqa: ARG001  the signature of ever
     if wrong:
         _write(wrong)
         _retire_strangers()
-    _point_gpus()
+    _point_gpus(gpu_ids)
     make_telemetry_teams()
-
-
-def _read_placements() -> Iterable[tuple[int, int, str, int | None, datetime, datetime | None]]:
-    return GpuPlacement.objects.order_by("gpu_id", "start").values_list(
-        "id", "gpu_id", "host", "instance_id", "start", "end"
-    )
 
 
 def _lives() -> list[Life]:
@@ -120,15 +119,17 @@ def _retire_strangers() -> None:
     strangers.exclude(pk__in=open_placements.exclude(instance=None)).update(state=ProviderState.GONE)
 
 
-def _point_gpus() -> None:
+def _point_gpus(gpu_ids: Collection[int] | None) -> None:
     """Set every GPU's instance of now from its newest placement."""
     with connection.cursor() as cursor:
         cursor.execute(
             """
             UPDATE fleet_gpu AS gpu SET instance_id = newest.instance_id
             FROM (
-                SELECT DISTINCT ON (gpu_id) gpu_id, instance_id FROM fleet_gpuplacement ORDER BY gpu_id, start DESC
+                SELECT DISTINCT ON (gpu_id) gpu_id, instance_id FROM fleet_gpuplacement
+                WHERE %s OR gpu_id = ANY(%s) ORDER BY gpu_id, start DESC
             ) AS newest
             WHERE gpu.id = newest.gpu_id AND gpu.instance_id IS DISTINCT FROM newest.instance_id
-            """
+            """,
+            [gpu_ids is None, list(gpu_ids or ())],
         )

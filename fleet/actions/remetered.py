@@ -36,3 +36,15 @@ def mark_remetered(
             {"since": since, "until": until, "all": instance_ids is None, "ids": list(instance_ids or ())},
         )
         return int(cursor.rowcount)
+
+
+def mark_hours_remetered(hours: Collection[tuple[int, datetime]]) -> None:
+    """Mark these (instance, hour) to be priced again."""
+    if not hours:
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO fleet_remeteredhour (instance_id, hour)"
+            " SELECT * FROM unnest(%s::bigint[], %s::timestamptz[]) ON CONFLICT DO NOTHING",
+            [list(column) for column in zip(*hours, strict=True)],
+        )

@@ -54,19 +54,20 @@ def write_verdicts(said: Mapping[Key, Said], more: Any, *, at: datetime) -> int:
     return len(new)
 
 
-def _current() -> dict[Key, tuple[int, datetime, Said]]:
+def _current() -> dict[Key, tuple[int, float, Said]]:
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT id, subject_kind, subject_id, start, state, reason, extract(epoch FROM since)::float8, policy,"
+            "SELECT id, subject_kind, subject_id, extract(epoch FROM start)::float8, state, reason,"
+            " extract(epoch FROM since)::float8, policy,"
             ' policy_version FROM fleet_verdict WHERE "end" IS NULL'
         )
         return {(row[1], row[2]): (row[0], row[3], Said(*row[4:])) for row in cursor.fetchall()}
 
 
-def _close(over: Iterable[tuple[int, datetime]], at: datetime) -> None:
+def _close(over: Iterable[tuple[int, float]], at: datetime) -> None:
     """End rows at ``at``; one that began there said nothing and goes."""
-    ended = [pk for pk, start in over if start < at]
-    empty = [pk for pk, start in over if start >= at]
+    ended = [pk for pk, start in over if start < at.timestamp()]
+    empty = [pk for pk, start in over if start >= at.timestamp()]
     with connection.cursor() as cursor:
         if ended:
             cursor.execute('UPDATE fleet_verdict SET "end" = %s WHERE id = ANY(%s)', [at, ended])

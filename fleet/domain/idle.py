@@ -19,7 +19,7 @@ from fleet.domain.samples import SampleBlock
 from fleet.domain.states import Reason, State
 from fleet.domain.windows import Window, look_back
 
-__all__ = ["Carry", "GpuFacts", "IdleRule", "Track", "beginning", "facts_of", "follow", "midway"]
+__all__ = ["Carry", "GpuFacts", "IdleRule", "Track", "beginning", "columns_of", "facts_of", "follow", "midway"]
 
 STATES = (State.UNKNOWN, State.WORKING, State.HELD, State.EMPTY)
 REASONS = tuple(Reason)
@@ -81,7 +81,7 @@ class _Fold:
         self.is_amd = facts.is_amd[:, None]
         self.marks = block.marks[new]
         self.times = np.broadcast_to(self.marks.astype(np.float64), (len(block.gpu_ids), len(self.marks)))
-        columns = _columns(block, new)
+        columns = columns_of(block, new)
         self.reading = read_samples(columns, facts, rule)
         self.minutes_here = np.where(self.reading.seen, columns.minutes, 0).astype(np.float64)
         self.find_seen(columns)
@@ -215,8 +215,8 @@ def _switch(turns_on: Flags, turns_off: Flags, at_first: NDArray[np.bool_]) -> F
     return np.where(on == off, at_first[:, None], on > off)
 
 
-def _columns(block: SampleBlock, columns: slice) -> SampleBlock:
-    """The block at some of its marks (views, no copies)."""
+def columns_of(block: SampleBlock, columns: slice) -> SampleBlock:
+    """Give the block at some of its marks: views, no copies."""
     return SampleBlock(
         gpu_ids=block.gpu_ids,
         marks=block.marks[columns],

@@ -90,7 +90,7 @@ class GpuFacts:
 
     def select(self, rows: NDArray[np.int64]) -> GpuFacts:
         """The facts of some rows, in their order."""
-        place = {int(row): new for new, row in enumerate(rows)}
+        place = {int(row): new for new, row in enumerate(rows)} if len(self.later_rows) else {}
         kept = [i for i, row in enumerate(self.later_rows) if int(row) in place]
         return GpuFacts(
             started_at=self.started_at[rows],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fleet.domain.states import IDLE, Reason, State
 
@@ -107,6 +108,7 @@ def models_differ(declared: str, seen: str) -> bool:
     return bool(ours and theirs) and ours != theirs
 
 
+@lru_cache(maxsize=1024)
 def _family(name: str) -> str:
     """The word that tells a board's family: H100, A100, L40S, MI300X, 4090; '' when there is none."""
     words = name.upper().replace("-", " ").replace("_", " ").split()

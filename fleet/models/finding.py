@@ -8,8 +8,9 @@ from fleet.models.verdict import Subject
 
 
 class Finding(models.Model):
-    """A finding of ``kind`` (codes.md) about a subject; ``episode`` is the `since` it opened with, ``since`` that of now.
+    """A finding of ``kind`` (codes.md) about a subject.
 
+    ``episode`` is the `since` that it opened with, ``since`` the one of now.
     ``subject_id`` is a row id (gpu, job, instance, source, target); ``subject_name`` is what people read.
     """
 

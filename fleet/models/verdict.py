@@ -52,10 +52,10 @@ class Verdict(models.Model):
 class GpuClock(models.Model):
     """Where the fold over the samples of a block of GPUs stands under one rule, so that a pass reads only what is new.
 
-    ``rule_key`` is a digest of the rule's numbers; ``shard`` is GPU id // SHARD. ``gpu_ids`` are int64, ``carry`` the rows
-    of `fleet.domain.carry.Carry` beside them, ``checksum`` int64: the points that each fold saw in the rule's reach before
-    ``mark``, by which samples that came late are noticed. Blocks of bytes, since all of them are read and written in every
-    pass. It is a cache: without it everything is read from samples again.
+    ``rule_key`` is a digest of the rule's numbers; ``shard`` is GPU id // SHARD. ``gpu_ids`` are int64, ``carry`` the
+    rows of `fleet.domain.carry.Carry` beside them, ``checksum`` int64: the points that each fold saw in the rule's
+    reach before ``mark``, by which samples that came late are noticed. Blocks of bytes, since all of them are read and
+    written in every pass. It is a cache: without it everything is read from samples again.
     """
 
     SHARD = 4096

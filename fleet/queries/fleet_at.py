@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,49 +106,78 @@ class FleetAt:
     resolver: Resolver
     jobs_of: Mapping[int, Sequence[int]] = field(default_factory=dict)  # GPU row -> job ids
 
-    @property
+    @cached_property
     def mark(self) -> int:
         """``at`` in epoch seconds."""
         return int(self.at.timestamp())
 
-    def ids(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
-        """The ids of some GPUs."""
-        return [self.gpus[row].id for row in rows]
+    @cached_property
+    def gpu_ids(self) -> NDArray[np.int64]:
+        """The ids of all GPUs, by row."""
+        return np.array([gpu.id for gpu in self.gpus], dtype=np.int64)
 
-    def facts(self, rows: Sequence[int] | NDArray[np.int64], since: int) -> GpuFacts:
-        """Facts of some GPUs for a fold over the marks after ``since``."""
-        gpus = [self.gpus[row] for row in rows]
-        started = np.full(len(gpus), np.nan)
-        later_rows: list[int] = []
-        later_starts: list[float] = []
-        for place, gpu in enumerate(gpus):
-            # Where the provider tells no start, the clock starts with the first point that was ever seen of the GPU.
-            starts = self.starts.get(gpu.instance_id) or (gpu.first_seen,)
-            known = bisect_right(starts, since)
-            if known:
-                started[place] = starts[known - 1]
-            for start in starts[known:]:
-                later_rows.append(place)
-                later_starts.append(start)
+    @cached_property
+    def _first_marks(self) -> NDArray[np.int64]:
+        return np.array([gpu.first_mark for gpu in self.gpus], dtype=np.int64)
+
+    @cached_property
+    def _all_facts(self) -> GpuFacts:
+        """Facts of all GPUs; ``started_at`` is the newest start."""
+        gpus = self.gpus
+        newest = {pk: starts[-1] for pk, starts in self.starts.items()}
         return GpuFacts(
-            started_at=started,
+            started_at=_numbers(newest.get(gpu.instance_id, gpu.first_seen) for gpu in gpus),
             is_mig=np.array([bool(gpu.mig_instance) for gpu in gpus], dtype=np.bool_),
             is_amd=np.array([gpu.vendor == "amd" for gpu in gpus], dtype=np.bool_),
             memory_total_mib=_numbers(gpu.memory_total_mib for gpu in gpus),
             power_limit_watts=_numbers(gpu.power_limit_watts for gpu in gpus),
+        )
+
+    def ids(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+        """The ids of some GPUs."""
+        found: list[int] = self.gpu_ids[np.asarray(rows, dtype=np.int64)].tolist()
+        return found
+
+    def facts(self, rows: Sequence[int] | NDArray[np.int64], since: int) -> GpuFacts:
+        """Facts of some GPUs for a fold over the marks after ``since``."""
+        facts = self._all_facts.select(np.asarray(rows, dtype=np.int64))
+        later_rows: list[int] = []
+        later_starts: list[float] = []
+        started = facts.started_at.copy()
+        for place in np.flatnonzero(facts.started_at > since).tolist():
+            starts = self.starts_of(int(rows[place]))
+            known = bisect_right(starts, since)
+            started[place] = starts[known - 1] if known else np.nan
+            later_rows += [place] * (len(starts) - known)
+            later_starts += starts[known:]
+        return replace(
+            facts,
+            started_at=started,
             later_rows=np.array(later_rows, dtype=np.int64),
             later_starts=np.array(later_starts, dtype=np.float64),
         )
 
+    def starts_of(self, row: int) -> Sequence[float]:
+        """The starts of a GPU's machine; where its provider tells none, the first point ever seen of the GPU."""
+        gpu = self.gpus[row]
+        return self.starts.get(gpu.instance_id) or (gpu.first_seen,)
+
     def first_marks(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """The mark of the first sample of some GPUs."""
-        return np.array([self.gpus[row].first_mark for row in rows], dtype=np.int64)
+        return self._first_marks[np.asarray(rows, dtype=np.int64)]
 
     def rule_of(self, row: int) -> IdleRule:
         """The rule that a GPU's instance is judged by."""
         machine = self.machines.get(self.gpus[row].instance_id)
         return machine.rule if machine else self.organization_rule
 
+    def rule_flags(self, rule: IdleRule) -> NDArray[np.bool_]:
+        """Which GPUs, by row, are judged by ``rule``."""
+        flags = np.zeros(len(self.gpus), dtype=np.bool_)
+        flags[self.rule_groups.get(rule, [])] = True
+        return flags
+
+    @cached_property
     def rule_groups(self) -> dict[IdleRule, list[int]]:
         """The GPUs (row numbers) by the rule that their instance is judged by."""
         groups: defaultdict[IdleRule, list[int]] = defaultdict(list)

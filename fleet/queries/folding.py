@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fleet.domain.carry import DTYPE, Carry, beginning, midway
-from fleet.domain.idle import Track, follow
+from fleet.domain.idle import Track, columns_of, follow
 from fleet.domain.idle_rule import NEVER, GpuFacts, IdleRule
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.queries.fleet_at import FleetAt, moment
@@ -65,7 +65,7 @@ def fold(
     for places in batches(np.arange(len(rows)), (reach + step) // STEP_SECONDS):
         some, part, at = rows[places], carry.select(places), carry.mark
         while at < until and len(some):
-            to = min(at + step, until, stop if stop is not None and stop > at else until)
+            to = min(at + step, until)
             block = load_block(fleet.ids(some), moment(at - reach), moment(to))
             if is_current is not None and at == carry.mark:
                 kept = is_current(some, block)
@@ -74,9 +74,18 @@ def fold(
                     if not len(some):
                         break
             facts = fleet.facts(some, at)
-            track = follow(block, facts, rule, part)
-            yield Piece(some, block, facts, part, track)
-            part, at = track.carry, to
+            ends = [stop, to] if stop is not None and at < stop < to else [to]
+            for end in ends:
+                view = block if end == to else cut_columns(block, end)
+                track = follow(view, facts, rule, part)
+                yield Piece(some, view, facts, part, track)
+                part = track.carry
+            at = to
+
+
+def cut_columns(block: SampleBlock, end: int) -> SampleBlock:
+    """The block up to the mark ``end``: views, no copies."""
+    return columns_of(block, slice(0, int(np.searchsorted(block.marks, end, side="right"))))
 
 
 def select_rows(block: SampleBlock, rows: NDArray[Any]) -> SampleBlock:

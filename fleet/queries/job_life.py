@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.utilization import Use, measure
 from fleet.models import GpuUse
 from fleet.queries.fleet_at import FleetAt, moment
-from fleet.queries.folding import batches
+from fleet.queries.folding import SAMPLES_AT_ONCE, batches, select_rows
 from fleet.queries.samples import load_block
 
 Spans = list[tuple[int, float, float]]  # GPU row, start, end in epoch seconds
+Key = tuple[str, int]  # job or instance, row id
 
 
 def spans_of_jobs(fleet: FleetAt, job_ids: Collection[int], since: float = 0.0) -> dict[int, Spans]:
@@ -29,31 +30,58 @@ def spans_of_jobs(fleet: FleetAt, job_ids: Collection[int], since: float = 0.0) 
     return dict(found)
 
 
-def use_over(fleet: FleetAt, spans: Spans) -> Use | None:
-    """Weigh the samples of the spans: a sample belongs to a span when its mark lies in (start, end]."""
-    if not spans:
-        return None
-    begin = int(min(start for _, start, _ in spans))
-    rows = sorted({row for row, _, _ in spans})
-    parts: list[Use] = []
-    for places in batches(np.array(rows, dtype=np.int64), max(1, (fleet.mark - begin) // STEP_SECONDS)):
-        block = load_block(fleet.ids(places), moment(begin), fleet.at)
-        inside = np.zeros(block.shape, dtype=np.bool_)
-        at = {int(row): place for place, row in enumerate(places)}
-        for row, start, end in spans:
-            if row in at:
-                inside[at[row]] |= (block.marks > start) & (block.marks <= end)
-        facts = fleet.facts(places, begin)
-        use = measure(block, facts.is_mig, facts.memory_total_mib, inside)
-        if use is not None:
-            parts.append(use)
-    return _together(parts)
+def uses_over(fleet: FleetAt, asked: Mapping[Key, Spans]) -> dict[Key, Use]:
+    """Weigh the samples of each one's spans: a sample belongs to a span when its mark lies in (start, end].
+
+    Many are read together, as far as memory allows; a very large one in parts. What has no activity has no answer.
+    """
+    parts: defaultdict[Key, list[Use]] = defaultdict(list)
+    keys = sorted((key for key in asked if asked[key]), key=lambda key: min(start for _, start, _ in asked[key]))
+    group: list[Key] = []
+    for key in keys:
+        if group and _samples(fleet, [asked[one] for one in (*group, key)]) > SAMPLES_AT_ONCE:
+            _measure(fleet, {one: asked[one] for one in group}, parts)
+            group = []
+        group.append(key)
+    if group:
+        _measure(fleet, {one: asked[one] for one in group}, parts)
+    return {key: _together(found) for key, found in parts.items()}
 
 
-def _together(parts: list[Use]) -> Use | None:
+def _samples(fleet: FleetAt, many: Sequence[Spans]) -> int:
+    """How many samples a block would hold."""
+    begin = min(start for spans in many for _, start, _ in spans)
+    rows = {row for spans in many for row, _, _ in spans}
+    return len(rows) * int((fleet.mark - begin) // STEP_SECONDS + 1)
+
+
+def _measure(fleet: FleetAt, group: Mapping[Key, Spans], parts: defaultdict[Key, list[Use]]) -> None:
+    """Read the samples of a group and weigh them for each of it."""
+    begin = int(min(start for spans in group.values() for _, start, _ in spans))
+    rows = np.array(sorted({row for spans in group.values() for row, _, _ in spans}), dtype=np.int64)
+    for some in batches(rows, max(1, (fleet.mark - begin) // STEP_SECONDS)):
+        block = load_block(fleet.ids(some), moment(begin), fleet.at)
+        facts = fleet.facts(some, begin)
+        place = {int(row): at for at, row in enumerate(some)}
+        for key, spans in group.items():
+            mine = sorted({place[row] for row, _, _ in spans if row in place})
+            if not mine:
+                continue
+            inside = np.zeros((len(mine), len(block.marks)), dtype=np.bool_)
+            at = {one: line for line, one in enumerate(mine)}
+            for row, start, end in spans:
+                if row in place:
+                    inside[at[place[row]]] |= (block.marks > start) & (block.marks <= end)
+            part = select_rows(block, np.array(mine, dtype=np.int64))
+            use = measure(part, facts.is_mig[mine], facts.memory_total_mib[mine], inside)
+            if use is not None:
+                parts[key].append(use)
+
+
+def _together(parts: list[Use]) -> Use:
     """One figure from those of several blocks; the 95th percentile is the highest of theirs, so never told too low."""
-    if len(parts) <= 1:
-        return parts[0] if parts else None
+    if len(parts) == 1:
+        return parts[0]
     hours = sum(part.gpu_hours for part in parts)
     shares = [part.memory_share for part in parts if part.memory_share is not None]
     return Use(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import fsum, isnan
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,22 +45,36 @@ class Judged:
     spinning: NDArray[np.bool_]
     fold: NDArray[np.void]
 
+    @cached_property
+    def lists(self) -> dict[str, list[Any]]:
+        """The arrays as lists, for reading one GPU after another; not before everything is filled in."""
+        names = ("state", "reason", "coverage_pct", "peak_pct", "mean_pct", "signal", "confidence")
+        return {name: getattr(self, name).tolist() for name in names} | {"since": self.fold["since"].tolist()}
+
+    @cached_property
+    def _verdicts(self) -> dict[int, GpuVerdict]:
+        return {}
+
     def verdict(self, fleet: FleetAt, row: int) -> GpuVerdict:
         """One GPU's verdict."""
-        gpu = fleet.gpus[row]
-        since = float(self.fold["since"][row])
-        state = STATES[self.state[row]]
-        return GpuVerdict(
-            gpu.uuid, gpu.model, state, REASONS[self.reason[row]], since if state in IDLE and since > NEVER else None
-        )
+        found = self._verdicts.get(row)
+        if found is None:
+            gpu, lists = fleet.gpus[row], self.lists
+            state, since = STATES[lists["state"][row]], lists["since"][row]
+            clock = since if state in IDLE and since > NEVER else None
+            found = GpuVerdict(gpu.uuid, gpu.model, state, REASONS[lists["reason"][row]], clock)
+            self._verdicts[row] = found
+        return found
 
     def signal_name(self, row: int) -> str | None:
         """The activity signal that is shown, None without one."""
-        return str(ACTIVITY[self.signal[row]]) if self.signal[row] >= 0 else None
+        signal = self.lists["signal"][row]
+        return str(ACTIVITY[signal]) if signal >= 0 else None
 
     def confidence_name(self, row: int) -> str | None:
         """How sure the verdict is; None when it is unknown."""
-        return None if STATES[self.state[row]] is State.UNKNOWN else CONFIDENCES[self.confidence[row]]
+        lists = self.lists
+        return None if STATES[lists["state"][row]] is State.UNKNOWN else CONFIDENCES[lists["confidence"][row]]
 
     def empty_since(self, row: int) -> float:
         """Since when the GPU is quiet with its memory empty, by the fold; only of use while it is empty."""
@@ -81,7 +98,7 @@ class Unit:
 def judge_gpus(fleet: FleetAt, only: Collection[int] | None = None) -> Judged:
     """Judge GPUs (``only``: row numbers; None: all) by their instances' rules, from samples alone."""
     judged = blank(fleet)
-    for rule, group in fleet.rule_groups().items():
+    for rule, group in fleet.rule_groups.items():
         rows = np.array([row for row in group if only is None or row in only], dtype=np.int64)
         if len(rows):
             carry = settle(fleet, rows, rule, fleet.mark - STEP_SECONDS)
@@ -115,7 +132,7 @@ def fill(judged: Judged, fleet: FleetAt, rule: IdleRule, piece: Piece) -> None:
     """Put down what a piece says of those of its GPUs that ``rule`` is for, if it ends at the fleet's mark."""
     if piece.track.marks[-1] == fleet.mark:
         evidence = gather(piece.block, piece.facts, rule, piece.track)
-        mine = np.array([fleet.rule_of(row) == rule for row in piece.rows.tolist()], dtype=np.bool_)
+        mine = fleet.rule_flags(rule)[piece.rows]
         _write(judged, piece.rows, mine, piece.track, evidence)
 
 
@@ -162,19 +179,19 @@ def machine_facts(machine: Machine) -> MachineFacts:
 
 def _unit(judged: Judged, rows: Sequence[int], verdict: UnitVerdict) -> Unit:
     """Put the evidence of the GPUs together: the lowest coverage, the highest peak, the mean of the means."""
-    some = list(rows)
-    peaks, means = judged.peak_pct[some], judged.mean_pct[some]
-    there = ~np.isnan(peaks)
-    signals = [judged.signal_name(row) for row in rows]
+    lists = judged.lists
+    peaks = [peak for peak in (lists["peak_pct"][row] for row in rows) if not isnan(peak)]
+    means = [mean for mean in (lists["mean_pct"][row] for row in rows) if not isnan(mean)]
+    signals = [name for name in (judged.signal_name(row) for row in rows) if name is not None]
     sure = [name for name in (judged.confidence_name(row) for row in rows) if name is not None]
     is_known = verdict.state in {State.WORKING, *IDLE}
     return Unit(
         verdict=verdict,
         rows=tuple(rows),
-        coverage_pct=float(judged.coverage_pct[some].min()) if some else None,
-        peak_pct=float(peaks[there].max()) if there.any() else None,
-        mean_pct=float(means[there].mean()) if there.any() else None,
-        signal=max((one for one in dict.fromkeys(signals) if one), key=signals.count, default=None),
+        coverage_pct=min((lists["coverage_pct"][row] for row in rows), default=None),
+        peak_pct=max(peaks, default=None),
+        mean_pct=fsum(means) / len(means) if means else None,
+        signal=max(dict.fromkeys(signals), key=signals.count, default=None),
         confidence=min(sure, key=CONFIDENCES.index) if sure and is_known else None,
     )
 

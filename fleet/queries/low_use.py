@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fleet.domain.findings import Found
 from fleet.domain.states import FindingKind, State
@@ -11,7 +11,7 @@ from fleet.domain.utilization import DAYS, JOB_MINUTES, Use
 from fleet.queries.evidence import percent
 from fleet.queries.findings_now import Scene, instance_found, job_found
 from fleet.queries.fleet_at import moment
-from fleet.queries.job_life import Spans, spans_of_jobs, use_over
+from fleet.queries.job_life import Key, Spans, spans_of_jobs, uses_over
 
 WEEK_SECONDS = DAYS * 86_400
 SLOTS = 72  # a live pass looks at one part of the fleet in each; all of it within six hours
@@ -24,11 +24,11 @@ def slot_of(scene: Scene) -> tuple[int, int]:
     return scene.fleet.mark // 300 % slots, slots
 
 
-def candidates(scene: Scene, slot: tuple[int, int] = (0, 1)) -> list[tuple[str, int]]:
+def candidates(scene: Scene, slot: tuple[int, int] = (0, 1)) -> list[Key]:
     """The jobs, and instances without jobs, to look at in this slot; (kind, row id)."""
     place, slots = slot
     fleet = scene.fleet
-    found = [("job", pk) for pk in fleet.jobs if pk % slots == place]
+    found: list[Key] = [("job", pk) for pk in fleet.jobs if pk % slots == place]
     for pk, machine in fleet.machines.items():
         is_free = not any(fleet.jobs_of.get(row) for row in machine.members)
         if pk % slots == place and machine.members and is_free and machine.at.state not in NOT_RUNNING:
@@ -36,27 +36,29 @@ def candidates(scene: Scene, slot: tuple[int, int] = (0, 1)) -> list[tuple[str, 
     return found
 
 
-def low_utilization(scene: Scene, subjects: list[tuple[str, int]]) -> Iterator[Found]:
+def low_utilization(scene: Scene, subjects: Sequence[Key]) -> Iterator[Found]:
     """Those of ``subjects`` that use too little of what they hold."""
     fleet = scene.fleet
     since = float(fleet.mark - WEEK_SECONDS)
-    job_spans = spans_of_jobs(fleet, [pk for kind, pk in subjects if kind == "job"], since)
-    for kind, pk in subjects:
+    began: dict[Key, float] = {}
+    spans: dict[Key, Spans] = {}
+    held = spans_of_jobs(fleet, [pk for kind, pk in subjects if kind == "job"], since)
+    for key in subjects:
+        kind, pk = key
         if kind == "job":
-            is_long = fleet.mark - fleet.jobs[pk].started >= JOB_MINUTES * 60
-            use = use_over(fleet, job_spans.get(pk, [])) if is_long else None
-            if use is not None and use.is_low:
-                began = max(fleet.jobs[pk].started, since)
-                yield job_found(FindingKind.LOW_UTILIZATION, fleet, pk, moment(began), _evidence(use))
+            if fleet.mark - fleet.jobs[pk].started >= JOB_MINUTES * 60:
+                began[key], spans[key] = max(fleet.jobs[pk].started, since), held.get(pk, [])
+        elif scene.machines[pk].verdict.state is State.WORKING:  # idle or unknown is told as that
+            began[key] = max(since, fleet.machines[pk].started or since)
+            spans[key] = [(row, began[key], float(fleet.mark)) for row in fleet.machines[pk].members]
+    for (kind, pk), use in uses_over(fleet, spans).items():
+        if not use.is_low:
             continue
-        machine = fleet.machines[pk]
-        if scene.machines[pk].verdict.state is not State.WORKING:
-            continue  # idle or unknown is told as that
-        began = max(since, machine.started or since)
-        spans: Spans = [(row, began, float(fleet.mark)) for row in machine.members]
-        use = use_over(fleet, spans)
-        if use is not None and use.is_low:
-            yield instance_found(FindingKind.LOW_UTILIZATION, machine, moment(began), _evidence(use))
+        start = moment(began[kind, pk])
+        if kind == "job":
+            yield job_found(FindingKind.LOW_UTILIZATION, fleet, pk, start, _evidence(use))
+        else:
+            yield instance_found(FindingKind.LOW_UTILIZATION, fleet.machines[pk], start, _evidence(use))
 
 
 def _evidence(use: Use) -> dict[str, object]:

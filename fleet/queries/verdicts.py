@@ -16,12 +16,13 @@ from fleet.domain.idle_cost import cost_of
 from fleet.domain.ports import HourlyPrice, PriceLookup
 from fleet.domain.states import IDLE, FindingKind, State
 from fleet.domain.units import NOT_RUNNING
+from fleet.domain.utilization import Use
 from fleet.queries import findings_now
 from fleet.queries.evidence import percent, unit_evidence, whole
 from fleet.queries.findings_now import Scene
 from fleet.queries.fleet_at import FleetAt, Machine, fleet_at, moment
 from fleet.queries.hangs import suspected_hang
-from fleet.queries.job_life import spans_of_jobs, use_over
+from fleet.queries.job_life import spans_of_jobs, uses_over
 from fleet.queries.judging import Unit, judge_gpus, judge_jobs, judge_machines, minutes_since
 from fleet.queries.low_use import candidates, low_utilization
 from people.queries import teams
@@ -32,15 +33,13 @@ Say = Callable[[Mapping[str, Any]], str]
 def judge_at(at: datetime, prices: PriceLookup, *, say: Say = lambda _: "") -> list[dict[str, Any]]:
     """Give every instance known at ``at`` as `judge` prints it; ``say`` renders the sentence from its facts."""
     fleet = fleet_at(floor_mark(at))
-    return documents(fleet, list(fleet.machines), prices, say=say)
+    return documents(scene_of(fleet, list(fleet.machines)), prices, say=say)
 
 
-def documents(
-    fleet: FleetAt, instance_ids: Collection[int], prices: PriceLookup, *, say: Say = lambda _: ""
-) -> list[dict[str, Any]]:
-    """Give the documents of some instances; only their GPUs, and those of the jobs on them, are judged."""
-    desk = _desk(fleet, instance_ids, prices)
-    return [desk.document(fleet.machines[pk], say) for pk in instance_ids]
+def documents(scene: Scene, prices: PriceLookup, *, say: Say = lambda _: "") -> list[dict[str, Any]]:
+    """Give the documents of the instances of a scene."""
+    desk = _desk(scene, prices)
+    return [desk.document(scene.fleet.machines[pk], say) for pk in scene.machines]
 
 
 def scene_of(fleet: FleetAt, instance_ids: Collection[int]) -> Scene:
@@ -54,8 +53,8 @@ def scene_of(fleet: FleetAt, instance_ids: Collection[int]) -> Scene:
     return Scene(fleet, judged, machines, {pk: unit for pk, unit in judge_jobs(fleet, judged).items() if pk in jobs})
 
 
-def _desk(fleet: FleetAt, instance_ids: Collection[int], prices: PriceLookup) -> _Desk:
-    scene = scene_of(fleet, instance_ids)
+def _desk(scene: Scene, prices: PriceLookup) -> _Desk:
+    fleet = scene.fleet
     minutes = _minutes(scene)
     found: defaultdict[int, list[Found]] = defaultdict(list)
     subjects = [key for key in candidates(scene) if key[1] in (scene.jobs if key[0] == "job" else scene.machines)]
@@ -72,7 +71,9 @@ def _desk(fleet: FleetAt, instance_ids: Collection[int], prices: PriceLookup) ->
             found[one.instance_id].append(one)
     known = prices.prices(list(scene.machines), fleet.at)
     names = {pk: team.name for pk, team in teams().items()}
-    return _Desk(scene, minutes, dict(found), known, names)
+    lives = spans_of_jobs(fleet, list(scene.jobs))
+    uses = {pk: use for (_, pk), use in uses_over(fleet, {("job", pk): spans for pk, spans in lives.items()}).items()}
+    return _Desk(scene, minutes, dict(found), known, names, uses)
 
 
 def _minutes(scene: Scene) -> dict[tuple[str, int], float | None]:
@@ -96,6 +97,7 @@ class _Desk:
     found: Mapping[int, list[Found]]
     prices: Mapping[int, HourlyPrice]
     teams: Mapping[int, str]
+    uses: Mapping[int, Use]  # of jobs, over their lives
 
     def document(self, machine: Machine, say: Say) -> dict[str, Any]:
         """One instance."""
@@ -182,7 +184,7 @@ class _Desk:
     def _job(self, pk: int) -> dict[str, Any]:
         fleet, unit = self.scene.fleet, self.scene.jobs[pk]
         job, verdict = fleet.jobs[pk], unit.verdict
-        use = use_over(fleet, spans_of_jobs(fleet, [pk]).get(pk, []))
+        use = self.uses.get(pk)
         return {
             "id": job.external_id,
             "owner": job.owner or None,

@@ -105,12 +105,12 @@ class World:
 
     def settle(self, now: str) -> MeterResult:
         """Meter and price."""
-        self._store()
+        self.store()
         result = meter(now=utc(now))
         price_hours(now=utc(now))
         return result
 
-    def _store(self) -> None:
+    def store(self) -> None:
         """Store the samples that were not stored yet."""
         for gpu in {gpu for gpu, _ in self.samples}:
             own = {mark: values for (of, mark), values in self.samples.items() if of == gpu}

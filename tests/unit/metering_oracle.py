@@ -42,7 +42,8 @@ def hour_of_gpu(
     for second in range(max(hour, gpu.placed[0]), min(hour + 3600, until, gpu.placed[1])):
         runs = any(start <= second < end for start, end in running)
         state = state_at(gpu, second) if runs else "stopped"
-        jobs = {job for start, end, job in gpu.uses if start <= second < end} or {None}
+        jobs: set[int | None] = {job for start, end, job in gpu.uses if start <= second < end}
+        jobs = jobs or {None}
         for job in jobs:
             states = found.setdefault(job, {})
             states[state] = states.get(state, Fraction(0)) + Fraction(1, len(jobs))

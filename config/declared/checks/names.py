@@ -64,10 +64,15 @@ def _once(document: Document, named: Iterable[tuple[Path, str | None]], *, fold:
 
 
 def check_references(document: Document, *, prune: bool) -> None:
-    """Refuse names of teams, accounts, channels, profiles that stand for nothing; warn of unknown people."""
+    """Refuse names of teams, accounts, channels, profiles that stand for nothing; warn of unknown people.
+
+    What is spelled in another case is put as the thing itself is spelled.
+    """
     known = known_names(document, prune=prune)
-    for kind, path, name in _references(document):
-        if name.casefold() not in known.of(kind):
+    for kind, path, name in list(_references(document)):
+        if name.casefold() in known.of(kind):
+            document.put(path, known.of(kind)[name.casefold()])
+        else:
             hint = did_you_mean(name, known.of(kind).values()) or f"Declare the {kind}, or name another."
             document.wrong(path, f"unknown_{kind}", f"There is no {kind} {name!r}.", hint)
     _check_people(document, known)

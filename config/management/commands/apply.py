@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from common.commands import DoorCommand
-from config.declared import apply_file
+from config.declared.apply import apply_file
 from people.queries import write_time
 
 

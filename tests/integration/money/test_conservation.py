@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_costs_are_price_times_time_and_days_are_the_sum_of_hours(world: World, 
     assert {name: sum(getattr(cell, name) for cell in TeamDay.objects.all()) for name in TIMES} == times
     assert not InstanceHourCost.objects.exists()
 
-    def rows() -> list[list[dict[str, object]]]:
+    def rows() -> list[list[Any]]:
         order = ("hour", "instance_id", "gpu_ref", "share")
         days = TeamDay.objects.order_by("day", "team", "account", "gpu_model", "currency")
         cells = [{name: value for name, value in cell.items() if name != "id"} for cell in days.values()]

@@ -161,6 +161,7 @@ def test_pods_that_share_a_gpu_never_cost_more_than_the_node(world: World) -> No
     world.settle("2025-06-03T10:00")
     by_team = dict.fromkeys(["red", "blue"], Decimal(0))
     for hour in GpuHour.objects.select_related("team"):
+        assert hour.team is not None
         by_team[hour.team.name] += GpuHourCost.objects.get(
             hour=hour.hour, instance=node, gpu_ref=hour.gpu_ref, share=hour.share
         ).working
@@ -252,3 +253,20 @@ def test_a_sample_of_a_slow_scrape_fills_the_hour_before_when_it_comes_in(world:
     working = GpuHour.objects.filter(gpu_ref=gpu.pk).order_by("hour").values_list("working_ms", flat=True)
     assert list(working) == [3_000_000, 600_000]
     assert costs()["working"] == Decimal(2)
+
+
+def test_a_new_price_reaches_a_disk_that_outlived_its_machine(world: World) -> None:
+    disk = {"size_gb": "730", "sku": "gp3", "from": "2025-06-01T00:00:00Z", "to": "2025-06-01T04:00:00Z"}
+    world.instance("i-1", [("2025-06-01T00:00", "running"), ("2025-06-01T02:00", "terminated")], disks=[disk])
+    world.settle("2025-06-01T06:00")
+    assert set(InstanceHourCost.objects.values_list("amount", flat=True)) == {None}
+    Price.objects.create(
+        sku="gp3",
+        unit="gb_month",
+        price=Decimal(1),
+        currency="USD",
+        valid_from=utc("1970-01-01T00:00"),
+        source="manual",
+    )
+    world.settle("2025-06-01T06:00")
+    assert list(InstanceHourCost.objects.values_list("amount", flat=True)) == [Decimal(1)] * 4
