@@ -7,12 +7,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from fleet.queries.source_checks import check_source
-
 from alerts.queries import channel_checks
 from common.periods import iso
 from fleet.queries.inventory import read_accounts, unread_accounts
 from fleet.queries.runs import latest_runs
+from fleet.queries.source_checks import check_source
 from fleet.queries.sources import all_sources
 from people.queries import installation, is_replaying
 

@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from fleet.actions.judge import judge_fleet
-
 from alerts.actions.alerts import raise_alerts, resolve_alerts
 from alerts.actions.deliver import deliver as deliver_messages
 from alerts.domain.occurrence import Occurrence
@@ -24,6 +22,7 @@ from common.effects import Effects
 from common.periods import floor_mark, iso
 from fleet.actions.collect import PullResult, backfill_source, collect_source
 from fleet.actions.inventory import sync_account
+from fleet.actions.judge import judge_fleet
 from fleet.actions.meter import meter as meter_hours
 from fleet.actions.ownership import refresh_teams
 from fleet.actions.placements import join_hosts
@@ -54,8 +53,9 @@ def sync_instances(one: Pass) -> int:
     observed = []
     for account_id, _ in read_accounts():
         observed += sync_account(account_id, now=one.now)
-    record_observed(observed, now=one.now)
-    join_hosts(now=one.now)
+    if observed:
+        record_observed(observed, now=one.now)
+        join_hosts(now=one.now)
     refresh_teams(now=one.now)
     return len(observed)
 

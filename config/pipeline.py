@@ -17,9 +17,9 @@ from common.effects import SIMULATED, Effects, real_effects
 from common.errors import BadInput, FleetledgerError, OutsideFailed
 from common.periods import STEP, floor_mark, iso
 from config.passes import JOBS, TICK, Pass
-from fleet.actions.runs import fail_run, finish_run, start_run
+from fleet.actions.runs import fail_run, finish_run
 from people.actions.world import advance_world
-from people.queries import is_replaying
+from people.queries import installation, is_replaying
 
 log = structlog.get_logger(__name__)
 
@@ -70,25 +70,38 @@ def _advance_if_later(now: datetime) -> None:
 
 def _run(name: str, one: Pass, *, clock: datetime) -> int:
     """Run one job and write how it went. What the outside did wrong is a row; what we did wrong is raised."""
-    start_run(name=name, now=one.now, clock=clock)
     began = time.monotonic()
     try:
         count = JOBS[name](one)
     except OutsideFailed as error:
-        fail_run(name=name, seconds=time.monotonic() - began, error=error)
+        fail_run(name=name, now=one.now, clock=clock, seconds=time.monotonic() - began, error=error)
         log.warning("job_failed", job=name, code=error.code, message=error.message)
         return 0
     except Exception as error:
-        fail_run(name=name, seconds=time.monotonic() - began, error=error)
+        fail_run(name=name, now=one.now, clock=clock, seconds=time.monotonic() - began, error=error)
         raise
-    finish_run(name=name, now=one.now, seconds=time.monotonic() - began, result={"count": count})
+    finish_run(name=name, now=one.now, clock=clock, seconds=time.monotonic() - began, result={"count": count})
     return count
 
 
-def _tick(now: datetime, effects: Effects, tally: Tally) -> None:
+SELDOM = {"meter": timedelta(hours=1), "retain": timedelta(days=1)}
+"""What a replay does in its first and last pass and when such a stretch is full: nothing reads these rows between."""
+
+
+def _due(now: datetime, before: datetime | None) -> tuple[str, ...]:
+    """The jobs of a pass at ``now`` after one at ``before`` (None: all of them), in the order of a tick."""
+
+    def is_due(name: str) -> bool:
+        span = SELDOM.get(name)
+        return span is None or before is None or floor_mark(now, span) > floor_mark(before, span)
+
+    return tuple(name for name in TICK if is_due(name))
+
+
+def _tick(now: datetime, effects: Effects, tally: Tally, jobs: tuple[str, ...] = TICK) -> None:
     one = Pass(now, effects)
     clock = real_now()
-    for name in TICK:
+    for name in jobs:
         count = _run(name, one, clock=clock)
         tally.jobs[name] = tally.jobs.get(name, 0) + 1
         if name == "deliver":
@@ -97,9 +110,15 @@ def _tick(now: datetime, effects: Effects, tally: Tally) -> None:
 
 
 def tick(*, now: datetime, effects: Effects = SIMULATED) -> Tally:
-    """Run every job once. Raises Refused (clock_backwards)."""
+    """Run every job once. Raises Refused (clock_backwards).
+
+    Under given time, what fell due since the last pass is delivered first, each at its own time, as in a replay.
+    """
     tally = Tally(effects.kind)
+    before = installation().world_at
     advance_world(now=now)
+    if effects.far_from_clock and before is not None:
+        _between(before, now, effects, tally)
     _tick(now, effects, tally)
     return tally
 
@@ -118,10 +137,12 @@ def replay(
     """
     _check(since, until, step)
     tally = Tally("real" if is_real else "simulated")
+    before = None
     for now in _times(since, until, step):
         effects = real_effects(now=now, clock=real_now()) if is_real else SIMULATED
         advance_world(now=now, is_replay=True)
-        _tick(now, effects, tally)
+        _tick(now, effects, tally, _due(now, None if now + step > until else before))
+        before = now
         _between(now, min(now + step, until), effects, tally)
         progress(now)
     return tally

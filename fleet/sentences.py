@@ -89,6 +89,21 @@ def _working(facts: Facts) -> str:
     }
 
 
+def next_sentence(what: str, at: str | None) -> str:
+    """Say what happens next to an instance."""
+    time = {"at": time_text(at)}
+    words = {
+        "judged_again_when_it_starts": _("It is judged again when it starts."),
+        "idle_until_two_busy_samples_in_a_row": _(
+            "It stays idle until two samples in a row are busy, or it starts anew."
+        ),
+        "known_again_when_its_window_is_covered": _("It is judged again when its window is covered by samples."),
+        "warm_up_ends": _("Its warm-up ends at %(at)s.") % time,
+        "idle_at_the_earliest_if_quiet_from_now_on": _("If it stays quiet from now on, it is idle at %(at)s.") % time,
+    }
+    return words.get(what, "")
+
+
 def money_sentence(facts: Facts) -> str:
     """Say what it cost so far and costs per hour; an unknown price is said to be unknown, never 0."""
     if facts.get("price_per_hour") is None:

@@ -28,7 +28,8 @@ def declare_accounts(wanted: Sequence[Spec], *, now: datetime, prune: bool) -> D
     rows = {row.name: row for row in Account.objects.select_for_update()}
 
     def fill(row: Account, spec: Spec) -> None:
-        row.name, row.kind, row.provider, row.removed_at = spec["name"], spec["kind"], spec["provider"], None
+        row.name, row.kind, row.provider = spec["name"], spec["kind"], spec["provider"]
+        row.removed_at = row.synced_at = None
         row.spec = {**_without(spec, COLUMNS), "instances": row.spec.get("instances") or []}
 
     def current(row: Account) -> Spec:
@@ -40,12 +41,14 @@ def declare_accounts(wanted: Sequence[Spec], *, now: datetime, prune: bool) -> D
     done = DeclaredAccounts(
         declare_rows("account", rows, names, make=lambda name: Account(name=name), fill=fill, current=current)
     )
+    touched = {change.name for change in done.changes if change.verb is not Verb.UNCHANGED}
     declared = {row.name: row for row in Account.objects.filter(name__in=dict(names))}
     for spec in wanted:
         row = declared[spec["name"]]
         changes = _declare_instances(row, _instances(row), spec.get("instances") or [], now=now, prune=prune)
         done.changes += changes
-        if any(change.verb in (Verb.CREATED, Verb.CHANGED, Verb.REMOVED) for change in changes):
+        told = any(change.verb in (Verb.CREATED, Verb.CHANGED, Verb.REMOVED) for change in changes)
+        if told or row.name in touched:
             done.to_sync.append(row.pk)
     kept = {name: row for name, row in rows.items() if row.removed_at is None}
     done.changes += settle_leftovers("account", kept, dict(names), prune=prune, remove=lambda row: _remove(row, now))
@@ -65,8 +68,8 @@ def _declare_instances(
         new |= {name: dict(old[name]) for name in left}
     changes += [Change(Verb.REMOVED if prune else Verb.LEFT, "instance", f"{row.name}/{name}") for name in left]
     if list(new.values()) != list(old.values()):
-        row.spec = {**row.spec, "instances": list(new.values())}
-        row.save(update_fields=["spec"])
+        row.spec, row.synced_at = {**row.spec, "instances": list(new.values())}, None
+        row.save(update_fields=["spec", "synced_at"])
     return changes
 
 

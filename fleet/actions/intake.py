@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from common.periods import parse_duration
 from fleet.actions.placements import join_hosts
-from fleet.actions.registry import Registry
+from fleet.actions.registry import Registry, moment
 from fleet.actions.samples import store_block
 from fleet.actions.stays import place
 from fleet.actions.uses import Uses
@@ -24,8 +24,9 @@ from fleet.domain import series as labels_of
 from fleet.domain.placing import TargetFacts, all_points, host_runs, newest, owner_runs
 from fleet.domain.runs import Run
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
+from fleet.domain.series import Identity
 from fleet.domain.slicing import Slice
-from fleet.domain.telemetry import RawSeries, Reading, Span
+from fleet.domain.telemetry import Needed, RawSeries, Reading, Span
 from fleet.domain.timing import (
     MAX_INTERVAL,
     MIN_INTERVAL,
@@ -37,6 +38,7 @@ from fleet.domain.timing import (
     unite,
 )
 from fleet.models import Gpu, Source
+from fleet.queries.samples import load_block
 from fleet.sources.prometheus.source import PrometheusSource
 
 ASKED_FOR_GAPS = 20  # new targets whose last day is read to learn their interval
@@ -58,7 +60,7 @@ class Intake:
     written: int = 0
     minutes: float = 0.0
     seen: set[int] = field(default_factory=set)
-    touched: set[int] = field(default_factory=set)
+    newest: float = 0.0
     _up_asked: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -73,6 +75,7 @@ class Intake:
         for one in reading.series:
             if len(one.seen):
                 series.setdefault(one.row, []).append(one)
+                self.newest = max(self.newest, float(one.seen[-1]))
         self._ask_up(reading, piece)
         with transaction.atomic():
             rows = self._own_rows(reading, series, piece)
@@ -82,6 +85,26 @@ class Intake:
             if piece.last > self.count_after:
                 self.bad[key] += count
         return not reading.is_partial
+
+    def is_needed(self, piece: Slice) -> Needed | None:
+        """Give the test by which a live pull leaves out marks that it read before and that got no new point."""
+        if self.is_backfill:
+            return None
+
+        def needed(identities: list[Identity], points: NDArray[np.int32]) -> NDArray[np.bool_]:
+            marks = np.arange(piece.first, piece.last + 1, STEP_SECONDS)
+            fresh = marks > self.count_after
+            known = [(row, gpu.id) for row, one in enumerate(identities) if (gpu := self.registry.gpus.get(one))]
+            if fresh.all() or not known:
+                return np.ones(len(marks), dtype=bool)
+            rows = np.array([row for row, _ in known])
+            stored = load_block([pk for _, pk in known], moment(piece.first - STEP_SECONDS), moment(piece.last))
+            old = np.zeros(points.shape, dtype=np.int32)
+            old[rows] = stored.points
+            missing: NDArray[np.bool_] = fresh | (points > old).any(axis=0)
+            return missing
+
+        return needed
 
     def end_slice(self, piece: Slice) -> None:
         """Write what the slice taught about targets."""
@@ -142,14 +165,14 @@ class Intake:
         ids = {row: registry.gpus[reading.identities[row]].id for row in rows}
         spans = {ids[row]: float(interval[i, -1]) for i, row in enumerate(keys) if row in ids}
         labelled = {ids[row]: series[row] for row in rows}
-        self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece)
-        join_hosts(now=self.now, gpu_ids=list(ids.values()))
+        if self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece):
+            join_hosts(now=self.now, gpu_ids=list(ids.values()))
         block = _select(block, keep, np.array([ids[row] for row in rows], dtype=np.int64))
-        stored = store_block(block)
-        self.written += stored.written
-        self.touched |= {gpu for gpu, _ in stored.changed}
         self.minutes += float(block.minutes.sum())
         self.seen |= {int(gpu) for gpu in block.gpu_ids[(block.points > 0).any(axis=1)]}
+        block.points[:, ~reading.asked] = 0  # stored already, and nothing new
+        stored = store_block(block)
+        self.written += stored.written
 
     def _learn(
         self, reading: Reading, series: Mapping[int, list[RawSeries]], rows: Sequence[int], piece: Slice
@@ -268,8 +291,8 @@ class Intake:
         is_newest: Mapping[int, bool],
         interval: Mapping[int, float],
         piece: Slice,
-    ) -> None:
-        """Write hosts and owners; everything is by GPU id."""
+    ) -> bool:
+        """Write hosts and owners, everything by GPU id; tell whether a device is on another host."""
         exported = {
             one.target
             for found in series.values()
@@ -284,8 +307,9 @@ class Intake:
             hosts[gpu] = host_runs(found, facts)
             owners[gpu] = owner_runs(found, facts, all_points(found), interval[gpu])
         since, until = float(piece.first - STEP_SECONDS), float(piece.last)
-        place(hosts, is_newest, since=since, until=until)
+        is_moved = place(hosts, is_newest, since=since, until=until)
         self._uses.record(owners, is_newest, interval, since=since, until=until)
+        return is_moved
 
 
 def _select(block: SampleBlock, keep: NDArray[np.bool_], gpu_ids: NDArray[np.int64]) -> SampleBlock:

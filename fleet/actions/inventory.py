@@ -44,12 +44,13 @@ class _Known:
 def sync_account(account_id: int, *, now: datetime) -> list[ObservedInstance]:
     """Read the account's list and write what is new; give what was listed, with row ids and since when changes hold.
 
-    An account of a kind that nobody reads yet lists nothing. An instance that is not listed is left as it is: only
-    ``end_instances`` ends one. Raises OutsideFailed when the provider does.
+    An account of a kind that nobody reads yet lists nothing, nor does one whose list can't differ from the last one.
+    An instance that is not listed is left as it is: only ``end_instances`` ends one. Raises OutsideFailed when the
+    provider does.
     """
     account = Account.objects.select_for_update().get(pk=account_id)
     provider = provider_of(account.kind)
-    if provider is None:
+    if provider is None or _is_known(account, now):
         return []
     listed = provider.list_instances(account.provider, account.spec, now=now)
     known = _known(account_id)
@@ -59,8 +60,16 @@ def sync_account(account_id: int, *, now: datetime) -> list[ObservedInstance]:
         end_instances([known.pop(one.external_id).row.pk], state=ProviderState.TERMINATED, at=one.launched_at)
     found = [*_add(account, [one for one in listed if one.external_id not in known], now=now)]
     found += _update([(known[one.external_id], one) for one in listed if one.external_id in known], now=now)
-    Account.objects.filter(pk=account_id).update(synced_at=now)
+    account.synced_at, account.same_until = now, provider.same_until(account.spec, now=now)
+    account.save(update_fields=["synced_at", "same_until"])
     return found
+
+
+def _is_known(account: Account, now: datetime) -> bool:
+    """Whether the account's list at ``now`` is the one that was read last."""
+    if account.synced_at is None or account.same_until is None:
+        return False
+    return account.synced_at <= now < account.same_until
 
 
 def provider_of(kind: str) -> InstanceProvider | None:

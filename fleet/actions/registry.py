@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
+import orjson
 from django.db import connection
 from django.db.models import QuerySet
 
@@ -137,7 +138,7 @@ class Registry:
         """Write intervals, gaps, `up` of the targets that changed; older data never replaces newer."""
         changed = [target for target in self.targets.values() if target.is_changed]
         stored = {row.pk: row for row in Target.objects.filter(pk__in=[target.id for target in changed])}
-        rows: list[Target] = []
+        rows: list[tuple[object, ...]] = []
         for target in changed:
             row = stored[target.id]
             newest_hour = max(target.gaps, default=None)
@@ -149,11 +150,12 @@ class Registry:
             is_newer = row.changed_at is None or row.changed_at.timestamp() <= until
             if target.up is not None and is_newer and row.is_up != target.up.is_up:
                 row.is_up, row.changed_at = target.up.is_up, moment(target.up.changed_at)
-            row.hides_owner = target.facts.hides_owner
-            rows.append(row)
+            gaps = orjson.dumps(row.gaps, option=orjson.OPT_SORT_KEYS).decode()
+            learned = (row.interval_seconds, row.interval_learned_at, gaps)
+            rows.append((self.source.pk, row.name, *learned, row.is_up, row.changed_at, target.facts.hides_owner))
             target.interval, target.is_changed = row.interval_seconds, False
         columns = ["interval_seconds", "interval_learned_at", "gaps", "is_up", "changed_at", "hides_owner"]
-        Target.objects.bulk_update(rows, columns, batch_size=500)
+        upsert_rows("fleet_target", ["source_id", "name", *columns], rows, key=["source_id", "name"])
 
     def ensure_gpus(self, reading: Reading, series: Mapping[int, list[RawSeries]], rows: Sequence[int]) -> None:
         """Make and update the devices of ``rows``: facts where they changed, the last time seen for all."""
@@ -175,9 +177,10 @@ class Registry:
                 )
             elif last > old.last_seen:
                 seen.append((old.id, last))
+                self.gpus[identity] = replace(old, last_seen=last)
         self._write(written, seen)
-        if written or seen:
-            self.load_gpus(Gpu.objects.filter(uuid__in={reading.identities[row].uuid for row in rows}))
+        if written:
+            self.load_gpus(Gpu.objects.filter(uuid__in={str(row[0]) for row in written}))
 
     def _facts(
         self, reading: Reading, row: int, found: Sequence[RawSeries], old: KnownGpu | None

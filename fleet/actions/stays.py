@@ -33,10 +33,11 @@ class _Row:
     end: float | None
 
 
-def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *, since: float, until: float) -> None:
+def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *, since: float, until: float) -> bool:
     """Write the host runs of devices (``found``: GPU id -> runs within the window ``[since, until]``).
 
     ``newest``: whether the window holds the device's newest data. Rows that are split by instance stay split.
+    Tells whether anything changed.
     """
     stored: dict[int, list[_Row]] = {}
     rows = (
@@ -64,6 +65,7 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
     GpuPlacement.objects.bulk_update(changes.moved, ["start", "end"], batch_size=1000)
     GpuPlacement.objects.bulk_create(changes.new, batch_size=5000)
     _name_hosts(found, newest)
+    return bool(changes.new or changes.gone or changes.moved)
 
 
 def _holds(row: _Row, run: Run[str], since: float) -> bool:

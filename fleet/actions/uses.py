@@ -63,9 +63,6 @@ class Uses:
         """Write the owner runs of devices (GPU id -> runs) seen in the window ``[since, until]``."""
         stored = _stored(found, since)
         owners = {(run.key.kind, run.key.external_id): run.key for runs in found.values() for run in runs}
-        self._load_jobs(owners)
-        for uses in stored.values():
-            self._load_known(uses)
         gone: list[_Use] = []
         new: list[tuple[int, Run[Key]]] = []
         for gpu, runs in found.items():
@@ -78,20 +75,18 @@ class Uses:
             want = {(run.key, run.start, run.end) for run in wanted}
             gone += [use for use in old if (use.key, use.start, use.end) not in want]
             new += [(gpu, run) for run in wanted if (run.key, run.start, run.end) not in kept]
-        self._write(gone, new, owners, until)
+        if gone or new:
+            self._load_jobs({run.key for _, run in new})
+            self._write(gone, new, owners, until)
 
-    def _load_jobs(self, owners: Iterable[Key]) -> None:
-        ids = [external for kind, external in owners if (kind, external) not in self.jobs]
+    def _load_jobs(self, keys: Iterable[Key]) -> None:
+        """Read the jobs of ``keys`` that were not read yet."""
+        ids = [external for kind, external in keys if (kind, external) not in self.jobs]
         rows = Job.objects.filter(source_id=self.source_id, external_id__in=ids).order_by("started_at")
         for pk, kind, external, start, end in rows.values_list("id", "kind", "external_id", "started_at", "ended_at"):
             self.jobs.setdefault((kind, external), []).append(
                 _KnownJob(pk, start.timestamp(), end.timestamp() if end else None)
             )
-
-    def _load_known(self, uses: Sequence[_Use]) -> None:
-        for use in uses:
-            if use.key not in self.jobs:
-                self._load_jobs([use.key])
 
     def _job_of(self, run: Run[Key], owners: Mapping[Key, Owner]) -> int:
         """Give the job of a run: one that touches it within REQUEUE_SECONDS, else a new one."""
@@ -118,8 +113,6 @@ class Uses:
     def _write(
         self, gone: Sequence[_Use], new: Sequence[tuple[int, Run[Key]]], owners: dict[Key, Owner], until: float
     ) -> None:
-        if not gone and not new:
-            return
         GpuUse.objects.filter(pk__in=[use.id for use in gone]).delete()
         touched = {use.job for use in gone}
         before: dict[Key, list[_Use]] = {}

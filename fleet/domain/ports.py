@@ -33,3 +33,6 @@ class InstanceProvider(Protocol):
 
     def list_instances(self, provider: str, spec: Mapping[str, Any], *, now: datetime) -> list[ObservedInstance]:
         """Give all instances of the account as they are at ``now``. Raises OutsideFailed."""
+
+    def same_until(self, spec: Mapping[str, Any], *, now: datetime) -> datetime | None:
+        """Give until when the list can't differ from that of ``now`` while ``spec`` stays; None: ask every time."""

@@ -67,7 +67,10 @@ def identity_text(labels: Labels, dialect: Dialect) -> str:
     if dialect.joined_identity:
         parts = [labels.get(name, "") for name in dialect.identity]
         return "/".join(parts) if all(parts) else ""
-    return next((labels[name] for name in dialect.identity if labels.get(name)), "")
+    for name in dialect.identity:
+        if labels.get(name):
+            return labels[name]
+    return ""
 
 
 def identify(labels: Labels, dialect: Dialect) -> Identity | None:

@@ -51,4 +51,4 @@ RANGES: dict[Signal, Range] = {
     Signal.POWER_WATTS: Range(0, 2_000, low_is_missing=True),
     Signal.TEMPERATURE_C: Range(0, 130, low_is_missing=True),
 }
-"""Source: telemetry.md 3.3 of the project's notes; see docs/reference/signals.md."""
+"""What a board can do; docs/reference/signals.md says where each bound comes from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -42,6 +43,7 @@ class Reading:
     mean: dict[Signal, Matrix]
     peak: dict[Signal, Matrix]
     series: list[RawSeries]
+    asked: NDArray[np.bool_]  # [marks]: which of them means and peaks were asked for
     info: dict[int, dict[str, str]] = field(default_factory=dict)  # row -> labels of an info series, lower-case names
     memory_total_mib: dict[int, float] = field(default_factory=dict)
     power_limit_watts: dict[int, float] = field(default_factory=dict)
@@ -93,6 +95,10 @@ class Span:
     raw_since: float
 
 
+Needed = Callable[[list[Identity], NDArray[np.int32]], NDArray[np.bool_]]
+"""(identities, points [rows, marks]) -> which marks [marks] have something new."""
+
+
 class MetricsSource(Protocol):
     """A telemetry endpoint. Methods raise OutsideFailed with a code and a hint.
 
@@ -102,8 +108,11 @@ class MetricsSource(Protocol):
     def count_series(self, at: int) -> int:
         """Count the series of one metric per exporter in the sample at a mark, to plan shards."""
 
-    def read(self, span: Span, shard: Shard, *, with_facts: bool) -> Reading:
-        """Read samples and raw points of a shard; ``with_facts``: memory and power limits too."""
+    def read(self, span: Span, shard: Shard, *, with_facts: bool, is_needed: Needed | None = None) -> Reading:
+        """Read samples and raw points of a shard; ``with_facts``: memory and power limits too.
+
+        ``is_needed`` says by the points of each sample which marks are still to be asked for; all when absent.
+        """
 
     def read_up(self, jobs: set[str], span: Span) -> list[UpState]:
         """Read `up` of every target of the scrape jobs."""

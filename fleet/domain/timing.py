@@ -19,7 +19,7 @@ from fleet.domain.samples import STEP_SECONDS
 
 MIN_INTERVAL, MAX_INTERVAL, USUAL_INTERVAL = 10, 1800, 30
 """Seconds: the bounds of a learned interval, and what is assumed where nothing is known yet."""
-ENOUGH_GAPS = 3
+ENOUGH_GAPS = 2
 DAY_HOURS = 24
 
 Gaps = Mapping[int, Mapping[int, int]]

@@ -14,6 +14,7 @@ class Account(models.Model):
     spec = models.JSONField(default=dict)
     declared = models.JSONField(null=True, blank=True)
     synced_at = models.DateTimeField(null=True, blank=True)
+    same_until = models.DateTimeField(null=True, blank=True)  # the list can't differ before that; None: ask every time
     removed_at = models.DateTimeField(null=True, blank=True)  # taken out of fleet.yaml; its past stays
 
     def __str__(self) -> str:

@@ -8,8 +8,8 @@ from django.db import models
 class OwnershipRule(models.Model):
     """One rule of one rule set. The set in force at a time is that with the newest ``valid_from`` at or before it.
 
-    ``spec``: {team, match} or {team_from, strip_prefix}; {} assigns nothing. ``declared_set`` (of the first rule of a set):
-    all rules as the file has them, also those that take part at another time.
+    ``spec``: {team, match} or {team_from, strip_prefix}; {} assigns nothing. ``declared_set`` (of the first rule of a
+    set): all rules as the file has them, also those that take part at another time.
     """
 
     valid_from = models.DateTimeField()

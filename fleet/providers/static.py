@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ ATTRIBUTES = (
     "region", "zone", "sku", "gpu_model", "gpu_count", "purchase_option", "profile", "local_disk", "disks", "protected",
     "group", "owner", "sub_account", "tags", "labels",
 )  # fmt: skip
+FOR_EVER = datetime.max.replace(tzinfo=UTC)
 
 
 class StaticProvider:
@@ -22,6 +23,13 @@ class StaticProvider:
     def list_instances(self, provider: str, spec: Mapping[str, Any], *, now: datetime) -> list[ObservedInstance]:
         """Give every declared instance; ``now`` says which entries of a history have come to pass."""
         return [_observed(provider, entry, now) for entry in spec.get("instances") or []]
+
+    def same_until(self, spec: Mapping[str, Any], *, now: datetime) -> datetime | None:
+        """Give the next moment that a history or a dated change names; for ever when there is none."""
+        entries = spec.get("instances") or []
+        named = [one["at"] for entry in entries for one in entry.get("history") or []]
+        named += [entry["valid_from"] for entry in entries if entry.get("valid_from")]
+        return min((at for at in map(parse_moment, named) if at > now), default=FOR_EVER)
 
 
 def _observed(provider: str, entry: Mapping[str, Any], now: datetime) -> ObservedInstance:

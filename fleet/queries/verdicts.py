@@ -33,15 +33,13 @@ Say = Callable[[Mapping[str, Any]], str]
 def judge_at(at: datetime, prices: PriceLookup, *, say: Say = lambda _: "") -> list[dict[str, Any]]:
     """Give every instance known at ``at`` as `judge` prints it; ``say`` renders the sentence from its facts."""
     fleet = fleet_at(floor_mark(at))
-    return documents(fleet, list(fleet.machines), prices, say=say)
+    return documents(scene_of(fleet, list(fleet.machines)), prices, say=say)
 
 
-def documents(
-    fleet: FleetAt, instance_ids: Collection[int], prices: PriceLookup, *, say: Say = lambda _: ""
-) -> list[dict[str, Any]]:
-    """Give the documents of some instances; only their GPUs, and those of the jobs on them, are judged."""
-    desk = _desk(fleet, instance_ids, prices)
-    return [desk.document(fleet.machines[pk], say) for pk in instance_ids]
+def documents(scene: Scene, prices: PriceLookup, *, say: Say = lambda _: "") -> list[dict[str, Any]]:
+    """Give the documents of the instances of a scene."""
+    desk = _desk(scene, prices)
+    return [desk.document(scene.fleet.machines[pk], say) for pk in scene.machines]
 
 
 def scene_of(fleet: FleetAt, instance_ids: Collection[int]) -> Scene:
@@ -55,8 +53,8 @@ def scene_of(fleet: FleetAt, instance_ids: Collection[int]) -> Scene:
     return Scene(fleet, judged, machines, {pk: unit for pk, unit in judge_jobs(fleet, judged).items() if pk in jobs})
 
 
-def _desk(fleet: FleetAt, instance_ids: Collection[int], prices: PriceLookup) -> _Desk:
-    scene = scene_of(fleet, instance_ids)
+def _desk(scene: Scene, prices: PriceLookup) -> _Desk:
+    fleet = scene.fleet
     minutes = _minutes(scene)
     found: defaultdict[int, list[Found]] = defaultdict(list)
     subjects = [key for key in candidates(scene) if key[1] in (scene.jobs if key[0] == "job" else scene.machines)]

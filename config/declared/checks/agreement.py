@@ -49,7 +49,7 @@ def _check_tests(document: Document) -> None:
             kind = thing.get("kind")
             if not thing.get("test") or kind == "static":
                 continue
-            address = settings.EMAIL_URL if kind == "email" else _address(thing.get(key))
+            address = (settings.EMAIL_URL or "") if kind == "email" else _address(thing.get(key))
             if address is not None and not is_loopback(address):
                 hint = (
                     "Set EMAIL_URL to a host like 127.0.0.1."

@@ -65,9 +65,9 @@ class RawPoints:
 
     def add_missing_timing(self, metrics: Sequence[Metric]) -> None:
         """Time the samples that have data but no valid point of the first choice: MIG slices, blanks, lost series."""
-        have = self._have_points()
+        have = self.count_points() > 0
         for signal in TIMING_ORDER:
-            if signal not in self.grid.signals:
+            if signal not in self.grid.signals or (have.all() and len(have) == len(self.grid.identities)):
                 continue
             mean, _, filler, _ = self.grid.table(signal)
             unknown = np.ones(len(filler), dtype=bool)
@@ -81,7 +81,7 @@ class RawPoints:
                 rows = np.flatnonzero((need & (filler == number)).any(axis=1))
                 for metric, result in self._read(group, self.ask.span.raw_since, self.ask.span.last, rows):
                     self._add(metric, result, _Only(rows, have, unknown))
-            have = self._have_points()
+                have = self.count_points() > 0
 
     def repair(self, metrics: Sequence[Metric]) -> None:
         """Compute the suspect cells again from raw points, each of them filtered."""
@@ -154,13 +154,14 @@ class RawPoints:
         for day in ((inside - 1e-3) // DAY_SECONDS).astype(int):
             self.bad[("no_identity", str(metric.means), int(day))] += 1
 
-    def _have_points(self) -> NDArray[np.bool_]:
-        have = np.zeros((len(self.grid.identities), len(self.grid.marks)), dtype=bool)
+    def count_points(self) -> NDArray[np.int32]:
+        """Count the valid points of each sample, [rows, marks]; a time that two label sets share may count twice."""
+        count = np.zeros((len(self.grid.identities), len(self.grid.marks)), dtype=np.int32)
         for (row, _), (_, _, valid, _) in self._found.items():
             for at in valid:
                 columns = self.grid.columns(at)
-                have[row, columns[(columns >= 0) & (columns < have.shape[1])]] = True
-        return have
+                np.add.at(count[row], columns[(columns >= 0) & (columns < count.shape[1])], 1)
+        return count
 
 
 class _Only:

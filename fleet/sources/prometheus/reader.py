@@ -16,7 +16,7 @@ from fleet.domain.plausible import limits
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.series import lower_names
 from fleet.domain.signals import Signal
-from fleet.domain.telemetry import Reading
+from fleet.domain.telemetry import Needed, Reading
 from fleet.sources.prometheus.client import Body, PrometheusClient
 from fleet.sources.prometheus.grid import Floats64, Grid
 from fleet.sources.prometheus.promql import Queries
@@ -50,14 +50,18 @@ class ShardReader:
         self.client, self.queries, self.span, self.shard = client, queries, ask.span, ask.shard
         self.names, self.metrics = names, known_metrics(names)
         self.grid = Grid(np.arange(ask.span.first, ask.span.last + 1, STEP_SECONDS, dtype=np.int64))
+        self.asked = np.ones(len(self.grid.marks), dtype=bool)
         self.notes = Notes([])
         self.bad: Counter[tuple[str, str, int]] = Counter()
         self.raw = RawPoints(self.grid, queries, self._fetch_raw, ask, self.bad)
 
-    def read(self, *, with_facts: bool) -> Reading:
-        """Ask everything; give the reading."""
+    def read(self, *, with_facts: bool, is_needed: Needed | None) -> Reading:
+        """Ask everything that is needed; give the reading."""
         self._read_timing()
-        self._read_signals()
+        if is_needed is not None:
+            self.asked = is_needed(self.grid.identities, self.raw.count_points())
+        if self.asked.any():
+            self._read_signals()
         self.raw.repair(self.metrics)
         self.raw.add_missing_timing(self.metrics)
         reading = Reading(
@@ -66,6 +70,7 @@ class ShardReader:
             mean={},
             peak={},
             series=self.raw.series,
+            asked=self.asked,
             bad=self.bad,
         )
         if with_facts:
@@ -101,9 +106,13 @@ class ShardReader:
 
     def _fetch_ranges(self, texts: list[str]) -> Iterator[list[dict[str, Any]]]:
         """Ask range queries, two at a time; the answers come in order and are taken one by one."""
+        marks = self.grid.marks[self.asked]
+        first, last = int(marks[0]), int(marks[-1])
 
         def ask(text: str) -> Callable[[], Body]:
-            return lambda: self.client.query_range(text, self.span.first, self.span.last, STEP_SECONDS)
+            if first == last:
+                return lambda: self.client.query(text, last)
+            return lambda: self.client.query_range(text, first, last, STEP_SECONDS)
 
         return self._in_order([ask(text) for text in texts])
 

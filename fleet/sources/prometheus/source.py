@@ -14,7 +14,7 @@ from fleet.domain.exporters import DIALECTS, TIMING_ORDER, Metric, known_metrics
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.series import lower_names, target_name
 from fleet.domain.signals import Signal
-from fleet.domain.telemetry import Reading, Shard, Span, UpState
+from fleet.domain.telemetry import Needed, Reading, Shard, Span, UpState
 from fleet.sources.prometheus.access import access_of
 from fleet.sources.prometheus.client import PrometheusClient
 from fleet.sources.prometheus.grid import flatten
@@ -54,19 +54,22 @@ class PrometheusSource:
 
     def count_series(self, at: int) -> int:
         """Count the series of one metric per exporter in the sample at a mark, to plan shards."""
+        names = self.names(at - STEP_SECONDS, at)
         total = 0
-        for metric in self.timing_metrics(self.names(at - STEP_SECONDS, at)):
-            for any_metric in (metric, _engine_of(metric, self.names(at - STEP_SECONDS, at))):
-                if any_metric is not None:
-                    result = (self.client.query(self.queries.count(any_metric), at).data or {}).get("result") or []
-                    total += int(float(result[0]["value"][1])) if result else 0
+        for metric in self.timing_metrics(names):
+            found = [self._count(one, at) for one in (metric, _engine_of(metric, names)) if one is not None]
+            total += max(found)
         return total
 
-    def read(self, span: Span, shard: Shard, *, with_facts: bool) -> Reading:
-        """Read samples and raw points of a shard."""
+    def _count(self, metric: Metric, at: int) -> int:
+        result = (self.client.query(self.queries.count(metric), at).data or {}).get("result") or []
+        return int(float(result[0]["value"][1])) if result else 0
+
+    def read(self, span: Span, shard: Shard, *, with_facts: bool, is_needed: Needed | None = None) -> Reading:
+        """Read samples and raw points of a shard; see MetricsSource."""
         names = self.names(span.raw_since, span.last)
         reader = ShardReader(self.client, self.queries, names, Ask(span, shard, self.raw_seconds))
-        return reader.read(with_facts=with_facts)
+        return reader.read(with_facts=with_facts, is_needed=is_needed)
 
     def read_up(self, jobs: set[str], span: Span) -> list[UpState]:
         """Read `up` of every target of the jobs at every mark; give its last state and since when it is so."""

@@ -11,6 +11,7 @@ import pytest
 
 from billing.models import InstancePrice, Price
 from common.periods import BEGINNING
+from fleet.actions.inventory import sync_account
 from fleet.models import (
     Account,
     ChangedHour,
@@ -83,8 +84,6 @@ def test_a_change_may_say_its_date(tmp_path: Path) -> None:
 
 
 def test_a_change_that_lies_ahead_waits(tmp_path: Path) -> None:
-    from fleet.actions.inventory import sync_account
-
     apply_text(tmp_path, fleet())
     apply_text(tmp_path, fleet("tags: {team: blue}, valid_from: 2025-06-20"))
     account_id = Account.objects.get().pk
@@ -208,8 +207,6 @@ def test_a_later_apply_stops_and_starts_it(tmp_path: Path) -> None:
 
 
 def test_a_history_plays_along_with_the_clock(tmp_path: Path) -> None:
-    from fleet.actions.inventory import sync_account
-
     entries = [("2025-06-02", "running"), ("2025-06-12", "stopped"), ("2025-06-14", "running")]
     history = f"history: [{', '.join(f'{{at: {day}, state: {state}}}' for day, state in entries)}]"
     apply_text(tmp_path, fleet(history))
@@ -321,3 +318,20 @@ def test_dates_begin_in_the_organisations_zone(tmp_path: Path) -> None:
         tmp_path, PRICES.format("2", ", valid_from: 2025-06-15")
     )  # the zone that is there holds where none is named
     assert prices()[0][0] == utc("2025-06-14T18:30")
+
+
+def test_another_provider_of_the_account_is_dated_too(tmp_path: Path) -> None:
+    apply_text(tmp_path, fleet())
+    result = apply_text(tmp_path, fleet().replace("on-prem", "aws"), now=LATER)
+    assert names(result, "changed") == ["account lab: provider"]
+    versions = InstanceVersion.objects.order_by("valid_from").values_list("valid_from", "attributes__provider")
+    assert list(versions) == [(BEGINNING, "on-prem"), (LATER, "aws")]
+
+
+def test_a_list_that_stays_is_read_once(tmp_path: Path) -> None:
+    apply_text(tmp_path, fleet("history: [{at: 2025-06-02, state: running}, {at: 2025-06-12, state: stopped}]"))
+    account_id = Account.objects.get().pk
+    assert sync_account(account_id, now=NOW + timedelta(minutes=5)) == []
+    assert len(sync_account(account_id, now=utc("2025-06-12T00:00"))) == 1
+    assert sync_account(account_id, now=utc("2030-01-01T00:00")) == []
+    assert len(sync_account(account_id, now=NOW)) == 1  # a replay that begins earlier

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from common.errors import BadInput, BadInputs
 from config.declared.apply import apply_file
@@ -108,7 +109,7 @@ WRONG = [
     ),
     (
         "policies:",
-        "  - {gpu_model: H100, provider: aws, currency: USD, price: 3, unit: gpu_hour, valid_to: 2025-02-01}\npolicies:",
+        "  - {gpu_model: H100, provider: aws, currency: USD, price: 3, unit: gpu_hour}\npolicies:",
         ("overlapping_prices", 20, "prices[1]"),
     ),
     (
@@ -226,11 +227,12 @@ def test_test_true_wants_loopback_in_a_named_address_too(tmp_path: Path, monkeyp
     apply_text(tmp_path, text)
 
 
-def test_mail_under_test_wants_a_server_on_loopback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("server", ["", "smtp://mail.example.com:25"])
+def test_mail_under_test_wants_a_server_on_loopback(tmp_path: Path, settings: Settings, server: str) -> None:
     text = "channels:\n  - {name: mail, kind: email, test: true}\n"
-    monkeypatch.delenv("EMAIL_URL", raising=False)
+    settings.EMAIL_URL = server
     assert refusal(tmp_path, text) == [("test_not_loopback", 2, "channels[0].test")]
-    monkeypatch.setenv("EMAIL_URL", "smtp://127.0.0.1:2525")
+    settings.EMAIL_URL = "smtp://127.0.0.1:2525"
     apply_text(tmp_path, text)
 
 
