@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 from common.errors import BadInput, BadInputs
 from config.declared.apply import apply_file
@@ -228,7 +228,7 @@ def test_test_true_wants_loopback_in_a_named_address_too(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("server", ["", "smtp://mail.example.com:25"])
-def test_mail_under_test_wants_a_server_on_loopback(tmp_path: Path, settings: SettingsWrapper, server: str) -> None:
+def test_mail_under_test_wants_a_server_on_loopback(tmp_path: Path, settings: Settings, server: str) -> None:
     text = "channels:\n  - {name: mail, kind: email, test: true}\n"
     settings.EMAIL_URL = server
     assert refusal(tmp_path, text) == [("test_not_loopback", 2, "channels[0].test")]
