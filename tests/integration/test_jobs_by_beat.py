@@ -22,7 +22,7 @@ def test_the_task_is_known_by_its_name() -> None:
 def test_everything_is_due_at_start() -> None:
     scheduler = EverythingDueAtStart(app=app)
     assert sorted(scheduler.schedule) == sorted(job.name for job in JOBS)
-    assert all(entry.is_due().is_due for entry in scheduler.schedule.values())
+    assert all(entry.is_due()[0] for entry in scheduler.schedule.values())
 
 
 def test_messages_are_json_and_no_results_are_kept() -> None:
