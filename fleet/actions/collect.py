@@ -29,6 +29,7 @@ from fleet.sources.prometheus.source import PrometheusSource, open_source
 
 REREAD = 3 * STEP
 """The last marks are read again for late data."""
+PROBES = 6  # marks of a range at which its devices are counted, to plan how it is cut
 HOPELESS = frozenset(
     {"source_down", "source_timeout", "dns_failed", "tls_failed", "auth_failed", "auth_forbidden", "login_page"}
 )
@@ -51,7 +52,8 @@ class PullResult:
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
     error: FleetledgerError | None = None
-    touched: set[int] = field(default_factory=set)  # ids of the GPUs with changed samples
+    gpu_ids: set[int] = field(default_factory=set)  # with points in the marks that were read
+    newest_at: datetime | None = None  # the newest raw point
 
     def as_json(self) -> dict[str, object]:
         """Give the object of doors.md."""
@@ -168,7 +170,9 @@ class _Pull:
         registry = Registry.of(self.source)
         devices = len(registry.gpus)
         if self.is_backfill or not devices:
-            devices = max(outside.count_series(self.last), outside.count_series(self.first), devices)
+            span = self.last - self.first
+            marks = {self.first + span * part // PROBES // STEP_SECONDS * STEP_SECONDS for part in range(PROBES)}
+            devices = max(devices, *(outside.count_series(mark) for mark in sorted({*marks, self.last})))
         shards = plan_shards(devices)
         per_shard = max(1, devices // len(shards))
         intervals = [target.interval for target in registry.targets.values()]
@@ -190,7 +194,8 @@ class _Pull:
             )
         self.bad = intake.bad
         self.minutes, self.seen = intake.minutes, intake.seen
-        self.result.samples, self.result.touched = intake.written, intake.touched
+        self.result.samples, self.result.gpu_ids = intake.written, intake.seen
+        self.result.newest_at = moment(intake.newest) if intake.newest else None
         self.result.warnings += [text for text in intake.warnings if text not in self.result.warnings]
 
     def _read_slice(self, outside: PrometheusSource, intake: Intake, piece: Slice, shards: list[Shard]) -> bool:

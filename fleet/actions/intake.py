@@ -60,7 +60,7 @@ class Intake:
     written: int = 0
     minutes: float = 0.0
     seen: set[int] = field(default_factory=set)
-    touched: set[int] = field(default_factory=set)
+    newest: float = 0.0
     _up_asked: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -75,6 +75,7 @@ class Intake:
         for one in reading.series:
             if len(one.seen):
                 series.setdefault(one.row, []).append(one)
+                self.newest = max(self.newest, float(one.seen[-1]))
         self._ask_up(reading, piece)
         with transaction.atomic():
             rows = self._own_rows(reading, series, piece)
@@ -172,7 +173,6 @@ class Intake:
         block.points[:, ~reading.asked] = 0  # stored already, and nothing new
         stored = store_block(block)
         self.written += stored.written
-        self.touched |= {gpu for gpu, _ in stored.changed}
 
     def _learn(
         self, reading: Reading, series: Mapping[int, list[RawSeries]], rows: Sequence[int], piece: Slice

@@ -25,9 +25,9 @@ def retain(*, now: datetime) -> dict[str, int]:
     newest = newest_hour()
     make_months(TABLE, [now, now + AHEAD])
     if newest is None:
-        return {"partitions_dropped": 0, "pulls_dropped": 0}
+        return {"dropped": 0, "pulls_dropped": 0}
     oldest = newest - timedelta(days=settings.SAMPLE_DAYS)
     dropped = drop_months(TABLE, before=oldest)
     hours = drop_months("fleet_gpuhour", before=newest - GPU_HOURS_KEPT)
     pulls, _ = SourcePull.objects.filter(at__lt=oldest, until__lt=oldest).delete()
-    return {"partitions_dropped": dropped + hours, "pulls_dropped": pulls}
+    return {"dropped": dropped + hours, "pulls_dropped": pulls}

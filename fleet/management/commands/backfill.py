@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -36,18 +36,27 @@ class Command(DoorCommand):
             backfill_source(pk, since=since, until=until, now=until, progress=self.stderr.write) for pk in sources
         ]
         raise_when_all_failed(results, self.stderr.write)
-        follow(results, since=since, until=min(until, max(live_now(datetime.now(UTC)), since + timedelta(minutes=5))))
+        follow(results, since=since, until=_known_until(results, until))
         return [result.as_json() for result in results]
 
 
+def _known_until(results: list[PullResult], until: datetime) -> datetime:
+    """Give the end of what can be known: not beyond both the clock and the newest point."""
+    newest = [result.newest_at for result in results if result.newest_at is not None]
+    return min(until, max(live_now(datetime.now(UTC)), *newest))
+
+
 def follow(results: list[PullResult], *, since: datetime, until: datetime) -> None:
-    """Make what hangs on samples: idle runs of the GPUs that changed, GPU-hours, provisional cost."""
+    """Make what hangs on samples: idle runs of the GPUs of the range, GPU-hours, provisional cost.
+
+    All GPUs of the range, not only those that changed: a run that was killed between may have changed the others.
+    """
     from billing.actions.costs import price_hours
     from fleet.actions.idle_runs import update_idle_runs
     from fleet.actions.meter import meter
 
-    touched = sorted({gpu for result in results for gpu in result.touched})
-    if touched:
-        update_idle_runs(until=until, gpu_ids=touched, since=since)
+    gpu_ids = sorted({gpu for result in results for gpu in result.gpu_ids})
+    if gpu_ids:
+        update_idle_runs(until=until, gpu_ids=gpu_ids, since=since)
     meter(now=until)
     price_hours(now=until)
