@@ -41,6 +41,8 @@ class QuickCompressor(Compressor):
 class StaticStorage(CompressedManifestStaticFilesStorage):
     """Names carry the hash of their content. Where nothing has been collected (tests), names are plain."""
 
+    support_js_module_import_aggregation = True  # `import "./figures.js"` then names the hashed file
+
     def create_compressor(self, **options: Any) -> Compressor:
         """Take the quick one."""
         return QuickCompressor(**options)
