@@ -41,7 +41,11 @@ class QuickCompressor(Compressor):
 class StaticStorage(CompressedManifestStaticFilesStorage):
     """Names carry the hash of their content. Where nothing has been collected (tests), names are plain."""
 
-    support_js_module_import_aggregation = True  # `import "./figures.js"` then names the hashed file
+    # `import "./figures.js"` in a module of ours then names the hashed file; scripts of packages are left as they are.
+    patterns = (
+        *CompressedManifestStaticFilesStorage.patterns,
+        ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # noqa: SLF001
+    )
 
     def create_compressor(self, **options: Any) -> Compressor:
         """Take the quick one."""
