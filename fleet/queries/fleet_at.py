@@ -23,6 +23,7 @@ from fleet.queries.ownership import Resolver
 from fleet.queries.policies import PolicyBook, PolicyOf, idle_rule
 
 FORGOTTEN_AFTER = timedelta(hours=24)
+EXCHANGED_AFTER = timedelta(hours=1)
 STEP = 300
 
 
@@ -240,11 +241,19 @@ def _placed_gpus(at: datetime) -> list[GpuRow]:
 
 
 def _members(gpus: Sequence[GpuRow], rows: Sequence[int], instance: InstanceAt, at: datetime) -> list[int]:
-    """The devices that count: seen since the newest start and within a day; all of them when that leaves none."""
+    """The devices that count: seen since the newest start and within a day; all of them when that leaves none.
+
+    One that was exchanged (silent for an hour, while the machine is full without it) counts no more.
+    """
     oldest = at - FORGOTTEN_AFTER
     if instance.started_at:
         oldest = max(oldest, instance.started_at)
-    lately = [row for row, gpu in zip(rows, gpus, strict=True) if gpu.last_seen > oldest.timestamp()]
+    seen = dict(zip(rows, gpus, strict=True))
+    lately = [row for row in rows if seen[row].last_seen > oldest.timestamp()]
+    now = [row for row in lately if seen[row].last_seen > (at - EXCHANGED_AFTER).timestamp()]
+    count = instance.attributes.get("gpu_count")
+    if count and len(now) < len(lately) and len({seen[row].uuid for row in now}) >= int(count):
+        return now
     return lately or list(rows)
 
 
