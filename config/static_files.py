@@ -44,7 +44,7 @@ class StaticStorage(CompressedManifestStaticFilesStorage):
     # `import "./figures.js"` in a module of ours then names the hashed file; scripts of packages are left as they are.
     patterns = (
         *CompressedManifestStaticFilesStorage.patterns,
-        ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # noqa: SLF001
+        ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),
     )
 
     def create_compressor(self, **options: Any) -> Compressor:
