@@ -20,9 +20,11 @@ from common.periods import STEP, floor_mark
 from fleet.actions.intake import Intake
 from fleet.actions.registry import Registry, moment
 from fleet.actions.uses import close_lost_uses
+from fleet.domain.exporters import known_metrics
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.slicing import Slice, lookback_seconds, plan_shards, plan_slices, raw_seconds
 from fleet.domain.telemetry import MAX_SPLITS, Shard, Span
+from fleet.domain.timing import MAX_INTERVAL
 from fleet.models import BadSample, Source, SourcePull
 from fleet.sources.prometheus.failures import SPLITTABLE
 from fleet.sources.prometheus.source import PrometheusSource, open_source
@@ -168,6 +170,9 @@ class _Pull:
 
     def _read_all(self, outside: PrometheusSource) -> None:
         registry = Registry.of(self.source)
+        names = outside.names(self.first - STEP_SECONDS - MAX_INTERVAL - 1, self.last)
+        if not known_metrics(names):
+            self.result.warnings.append("no_gpu_metrics: the source has no metric that is known; `doctor` says more")
         devices = len(registry.gpus)
         if self.is_backfill or not devices:
             span = self.last - self.first
@@ -207,7 +212,7 @@ class _Pull:
             shard = waiting.pop(0)
             try:
                 span = Span(piece.first, piece.last, piece.raw_since)
-                needed = intake.is_needed(piece)
+                needed = intake.is_needed(piece, shard)
                 reading = outside.read(span, shard, with_facts=piece.with_facts, is_needed=needed)
             except OutsideFailed as error:
                 if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from common.periods import parse_duration
@@ -26,7 +26,7 @@ from fleet.domain.runs import Run
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.domain.series import Identity
 from fleet.domain.slicing import Slice
-from fleet.domain.telemetry import Needed, RawSeries, Reading, Span
+from fleet.domain.telemetry import Needed, RawSeries, Reading, Shard, Span
 from fleet.domain.timing import (
     MAX_INTERVAL,
     MIN_INTERVAL,
@@ -65,6 +65,8 @@ class Intake:
 
     def __post_init__(self) -> None:
         self._uses = Uses(self.source.pk)
+        others = Source.objects.filter(is_enabled=True).exclude(pk=self.source.pk)
+        self._others: dict[int | None, str] = dict(others.values_list("pk", "name"))
         declared = self.source.spec.get("scrape_interval")
         self._declared = int(parse_duration(str(declared), key="scrape_interval").total_seconds()) if declared else None
 
@@ -78,6 +80,8 @@ class Intake:
                 self.newest = max(self.newest, float(one.seen[-1]))
         self._ask_up(reading, piece)
         with transaction.atomic():
+            with connection.cursor() as cursor:  # one reading at a time, whoever takes it in
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('fleet intake', 0))")
             rows = self._own_rows(reading, series, piece)
             if rows:
                 self._take_rows(reading, series, rows, piece)
@@ -86,7 +90,7 @@ class Intake:
                 self.bad[key] += count
         return not reading.is_partial
 
-    def is_needed(self, piece: Slice) -> Needed | None:
+    def is_needed(self, piece: Slice, shard: Shard) -> Needed | None:
         """Give the test by which a live pull leaves out marks that it read before and that got no new point."""
         if self.is_backfill:
             return None
@@ -95,9 +99,9 @@ class Intake:
             marks = np.arange(piece.first, piece.last + 1, STEP_SECONDS)
             fresh = marks > self.count_after
             known = [(row, gpu.id) for row, one in enumerate(identities) if (gpu := self.registry.gpus.get(one))]
-            if fresh.all() or not known:
+            if fresh.all() or self._timed_otherwise(set(identities), piece, shard):
                 return np.ones(len(marks), dtype=bool)
-            rows = np.array([row for row, _ in known])
+            rows = np.array([row for row, _ in known], dtype=np.int64)
             stored = load_block([pk for _, pk in known], moment(piece.first - STEP_SECONDS), moment(piece.last))
             old = np.zeros(points.shape, dtype=np.int32)
             old[rows] = stored.points
@@ -105,6 +109,15 @@ class Intake:
             return missing
 
         return needed
+
+    def _timed_otherwise(self, seen: set[Identity], piece: Slice, shard: Shard) -> bool:
+        """Say whether the shard has a live device that the first choice of timing does not show (a MIG slice)."""
+        since = piece.first - STEP_SECONDS
+        return any(
+            gpu.last_seen > since and identity not in seen and shard.holds(identity.uuid)
+            for identity, gpu in self.registry.gpus.items()
+            if gpu.source_id == self.source.pk
+        )
 
     def end_slice(self, piece: Slice) -> None:
         """Write what the slice taught about targets."""
@@ -128,21 +141,16 @@ class Intake:
         if missing:
             self.registry.load_gpus(Gpu.objects.filter(uuid__in=missing))
         kept: list[int] = []
-        others: Counter[int] = Counter()
+        others: Counter[int | None] = Counter()
         for row in sorted(series):
             gpu = self.registry.gpus.get(reading.identities[row])
-            other = gpu.source_id if gpu is not None and gpu.source_id != self.source.pk else None
-            if gpu is not None and other is not None and gpu.last_seen >= piece.first - OTHER_SOURCE_SECONDS:
-                others[other] += 1
+            is_read = gpu is not None and gpu.last_seen >= piece.first - OTHER_SOURCE_SECONDS
+            if gpu is not None and is_read and gpu.source_id in self._others:
+                others[gpu.source_id] += 1
             else:
                 kept.append(row)
-        enabled = (
-            dict(Source.objects.filter(pk__in=others, is_enabled=True).values_list("pk", "name")) if others else {}
-        )
-        if len(enabled) < len(others):
-            return sorted(series) if not enabled else kept
-        for other, name in enabled.items():
-            text = f"duplicate_source: {others[other]} GPUs are read from {name} already"
+        for other, count in others.items():
+            text = f"duplicate_source: {count} GPUs are read from {self._others[other]} already"
             if text not in self.warnings:
                 self.warnings.append(text)
         return kept

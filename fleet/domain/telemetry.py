@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -70,6 +71,10 @@ class Shard:
     """
 
     matchers: tuple[tuple[str, str], ...] = ()
+
+    def holds(self, text: str) -> bool:
+        """Say whether a device with this identifying label is in the shard."""
+        return all(bool(re.fullmatch(pattern, text)) is (operator == "=~") for operator, pattern in self.matchers)
 
     def halves(self) -> tuple[Shard, Shard]:
         """Split in two by the hexadecimal digit at a place from the end.
