@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from html import escape
@@ -19,12 +18,7 @@ DAY_MS = 86_400_000
 LONGEST_NAME = 22
 
 
-@dataclass(frozen=True)
-class Words:
-    """Translated words of the pictures: per state, and of what stands beside compute."""
-
-    states: Mapping[str, str]
-    beside: str
+Words = Mapping[str, str]  # translated words of the states, and of what stands `beside` compute
 
 
 def daily_spend(days: Sequence[date], spend: Mapping[date, MonthSpend], currency: str, words: Words) -> go.Figure:
@@ -85,9 +79,7 @@ def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str,
 
 
 def _series(words: Words) -> list[tuple[str, str, str]]:
-    return [(state, words.states[state], var(state)) for state in MONEY_STATES] + [
-        ("beside", words.beside, var("fan-50"))
-    ]
+    return [(state, words[state], var(state)) for state in MONEY_STATES] + [("beside", words["beside"], var("fan-50"))]
 
 
 def _part(spend: MonthSpend, key: str) -> float:

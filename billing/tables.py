@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from urllib.parse import urlencode
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from billing.domain.month_spend import IDLE, MONEY_STATES, MonthSpend, total_of
 from billing.queries.idle_now import PricedIdle
 from fleet.domain.ports import HourlyPrice
-from fleet.tables import MachineRow, machine_kind, reason_sentence
+from fleet.tables import MachineRow, idle_minutes, machine_kind, sentence_of
 from people.queries import TeamName
 
 
@@ -181,8 +181,10 @@ def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: d
     """Make rows of idle machines for a page of ``at``."""
     rows = []
     for one in priced:
-        found = one.instance
+        found, price = one.instance, one.price
         team = teams.get(found.team_id or 0)
+        minutes = idle_minutes(found.evidence, found.since, at)
+        rate = (price.per_hour, price.currency) if price else None
         machine = MachineRow(
             path=found.path,
             name=found.external_id,
@@ -190,9 +192,9 @@ def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: d
             team=team.name if team else _("Unassigned"),
             kind=machine_kind(found.gpu_count, str(found.attributes.get("gpu_model") or "")),
             state=found.state,
-            sentence=reason_sentence(found.reason),
+            sentence=sentence_of(found.state, found.reason, found.since, found.evidence, price=rate, at=at),
             since=found.since,
-            idle_for=at - found.since if found.since else None,
+            idle_for=None if minutes is None else timedelta(minutes=minutes),
         )
-        rows.append(IdleRow(machine, one.price))
+        rows.append(IdleRow(machine, price))
     return rows

@@ -8,7 +8,6 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from billing import charts
@@ -29,6 +28,7 @@ from people.visitor import Visitor, signed_in
 TEAMS_IN_PICTURE = 8
 IDLE_ON_OVERVIEW = 6
 IDLE_ON_PAGE = 50
+SHORT_LIST = 3  # beside so few idle machines the table of states has room
 
 
 @require_safe
@@ -43,6 +43,7 @@ def overview(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     context["sources"] = sources_health(visitor.now)
     context |= _idle_context(choice.teams, choice.team, visitor)
     if not choice.has_data and not context["fleet"].instances:
+        context["is_failing"] = any(source.is_failing for source in context["sources"])
         return render(request, "billing/first_run.html", context)
     month = month_of(choice.days, choice.teams)
     blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
@@ -98,13 +99,14 @@ def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, A
         "team": team,
         "idle": idle,
         "fleet": fleet,
+        "has_room": len(idle.rows) <= SHORT_LIST,
         "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now),
     }
 
 
 def _with_pictures(blocks: list[CurrencyBlock], month: Month, choice: MonthChoice) -> list[dict[str, Any]]:
     """Give each block its figures as JSON values, with the ids under which the page finds them."""
-    words = charts.Words({key: str(word) for key, word in STATE_WORDS.items()}, _("Storage, network, other"))
+    words = {key: str(word) for key, word in STATE_WORDS.items()}
     length = (choice.days.end - choice.days.first).days
     days = [choice.days.first + timedelta(days=index) for index in range(length)]
     result = []

@@ -93,3 +93,12 @@ def take_lock(name: str) -> None:
     """Wait for the lock ``name`` and hold it to the end of the transaction."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [name])
+
+
+def join_in_bulk() -> None:
+    """Join large tables as wholes for the rest of the transaction.
+
+    Row by row is what the planner picks for tables of which it has no statistics yet.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_nestloop = off")

@@ -11,5 +11,6 @@ STATE_WORDS = {
     "empty": pgettext_lazy("state", "Empty"),
     "unknown": pgettext_lazy("state", "Unknown"),
     "stopped": pgettext_lazy("state", "Stopped"),
+    "beside": pgettext_lazy("state", "Storage, network, other"),
     "warm_up": pgettext_lazy("state", "Warm-up"),
 }

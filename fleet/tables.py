@@ -2,41 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from fleet.domain.states import Reason, State
+from common.money import plain
+from common.periods import iso
+from fleet.domain.idle_cost import cost_of
+from fleet.domain.states import IDLE, State
 from fleet.queries.record import GpuNow, Judged
+from fleet.sentences import reason_sentence, verdict_sentence
 
-REASONS = {
-    Reason.BUSY: gettext_lazy("A signal reached the threshold within the window."),
-    Reason.BUSY_NOW: gettext_lazy("The newest sample is busy."),
-    Reason.TOO_EARLY: gettext_lazy("Quiet so far, but too early to call it idle."),
-    Reason.QUIET_MEMORY_HELD: gettext_lazy("Every signal stayed quiet over the whole window, while memory is held."),
-    Reason.QUIET_MEMORY_UNKNOWN: gettext_lazy("Every signal stayed quiet over the whole window; memory unknown."),
-    Reason.QUIET_EMPTY: gettext_lazy("Every signal stayed quiet over the whole window, and nothing is held in memory."),
-    Reason.NO_DATA: gettext_lazy("No sample came in within the window, so nobody can say."),
-    Reason.STALE: gettext_lazy("The newest sample is too old, so nobody can say."),
-    Reason.LOW_COVERAGE: gettext_lazy("Too few samples came in within the window, so nobody can say."),
-    Reason.GAP_IN_WINDOW: gettext_lazy("There is a gap within the window, so nobody can say."),
-    Reason.NO_ACTIVITY_SIGNAL: gettext_lazy("Samples come in, but none of their signals tells activity."),
-    Reason.NO_BASELINE: gettext_lazy("Its idle power is not known yet, so nobody can say."),
-    Reason.FEWER_DEVICES: gettext_lazy("Fewer GPUs report than the inventory has, so nobody can say."),
-    Reason.HOST_CLAIMED_TWICE: gettext_lazy("Two running instances claim this host, so nobody can say."),
-    Reason.INVENTORY_DISAGREES: gettext_lazy("Telemetry and inventory disagree about its GPUs, so nobody can say."),
-    Reason.NOT_RUNNING: gettext_lazy("The provider says that it does not run."),
-    Reason.JUST_STARTED: gettext_lazy("It has just started."),
-    Reason.NEVER_SEEN: gettext_lazy("No telemetry has ever shown it."),
-}
+Price = tuple[Decimal, str]  # per hour, currency
 
 
-def reason_sentence(reason: str) -> str:
-    """Say in one sentence why a verdict is what it is."""
-    return str(REASONS[Reason(reason)]) if reason in set(Reason) else reason
+def idle_minutes(evidence: Mapping[str, Any], since: datetime | None, at: datetime) -> float | None:
+    """Give the covered minutes of an idle machine; before the first pass has counted them, the time since ``since``."""
+    counted = evidence.get("minutes")
+    if counted is not None:
+        return float(counted)
+    return (at - since) / timedelta(minutes=1) if since else None
+
+
+def sentence_of(
+    state: str, reason: str, since: datetime | None, evidence: Mapping[str, Any], *, price: Price | None, at: datetime
+) -> str:
+    """Say in a sentence what a machine does and what that was seen from, in the words that `judge` uses."""
+    minutes = idle_minutes(evidence, since, at) if state in IDLE else None
+    money: dict[str, Any] = {"price_per_hour": None, "idle_cost": None, "currency": None}
+    if price:
+        cost = cost_of(price[0], minutes) if minutes is not None else None
+        money = {"price_per_hour": plain(price[0]), "idle_cost": plain(cost), "currency": price[1]}
+    facts = {"gpus": 0, **evidence, **money, "state": state, "reason": reason, "minutes": minutes, "at": iso(at)}
+    return verdict_sentence(facts | {"since": iso(since) if since else None})
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.db import connection, transaction
 
 from billing.models import StaleDay
+from common.database import join_in_bulk
 from common.periods import day_start, local_day
 from people.queries import organization_zone
 
@@ -22,6 +23,7 @@ WITH gpu AS (
       JOIN billing_gpuhourcost c USING (hour, instance_id, gpu_ref, share)
       JOIN fleet_instance i ON i.id = h.instance_id
      WHERE h.hour > %(start)s - interval '1 hour' AND h.hour < %(end)s
+       AND c.hour > %(start)s - interval '1 hour' AND c.hour < %(end)s
        AND h.hour + h.part_start_minute * interval '1 minute' >= %(start)s
        AND h.hour + h.part_start_minute * interval '1 minute' < %(end)s
      GROUP BY 1, 2, 3, 4
@@ -91,5 +93,6 @@ def _refresh_one() -> bool:
     bounds = {"day": day, "start": day_start(day, zone), "end": day_start(day + timedelta(days=1), zone)}
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM billing_teamday WHERE day = %s", [day])
+        join_in_bulk()
         cursor.execute(ROLLUP, bounds)
     return True

@@ -9,9 +9,10 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from billing.domain.spend import ZERO, hours
+from common.database import join_in_bulk
 from common.money import plain
 from common.periods import Period, iso
 from fleet.queries.gpu_hours import metered_until
@@ -24,7 +25,9 @@ COSTS = """
 SELECT instance_id, currency, sum(amount) FROM (
     SELECT x.instance_id, x.currency, x.working + x.low + x.held + x.empty + x.unknown + x.stopped AS amount, h.team_id,
            x.hour, h.part_start_minute
-      FROM billing_gpuhourcost x JOIN fleet_gpuhour h USING (hour, instance_id, gpu_ref, share)
+      FROM (SELECT * FROM billing_gpuhourcost WHERE hour > %(start)s - interval '1 hour' AND hour < %(end)s) x
+      JOIN (SELECT * FROM fleet_gpuhour WHERE hour > %(start)s - interval '1 hour' AND hour < %(end)s) h
+     USING (hour, instance_id, gpu_ref, share)
     UNION ALL
     SELECT instance_id, currency, amount, team_id, hour, part_start_minute FROM billing_instancehourcost
 ) x
@@ -84,7 +87,8 @@ def _costs(
     period: Period, team_ids: Collection[int] | None, with_unassigned: bool
 ) -> dict[int, dict[str, Decimal | None]]:
     found: defaultdict[int, dict[str, Decimal | None]] = defaultdict(dict)
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        join_in_bulk()
         cursor.execute(
             COSTS,
             {

@@ -8,10 +8,11 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db import connection
+from django.db import connection, transaction
 
 from billing.domain.spend import KINDS, STATES, TIMES, Spend, SpendRow
 from billing.queries import spend_sql
+from common.database import join_in_bulk
 from common.periods import Period, local_day
 from people.queries import organization
 
@@ -46,7 +47,8 @@ def spend(
         "teams": list(team_ids or ()),
         "unassigned": with_unassigned,
     }
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        join_in_bulk()
         cursor.execute(query, parameters)
         rows = [_row(row, group_by) for row in cursor.fetchall()]
     rows.sort(key=lambda row: [(value is None, value or "") for value in (*row.key.values(), row.currency)])

@@ -40,6 +40,7 @@ _VERSIONED = {"sub_account", "provider", "sku"}
 _VISIBLE = (
     "(%(all_teams)s OR x.team_id = ANY(%(teams)s) OR x.team_id IS NULL) AND (%(unassigned)s OR x.team_id IS NOT NULL)"
 )
+_HOURS = "hour > %(start)s - interval '1 hour' AND hour < %(end)s"
 _WITHIN = (
     "x.hour > %(start)s - interval '1 hour' AND x.hour < %(end)s"
     f" AND {_MOMENT} >= %(start)s AND {_MOMENT} < %(end)s AND {_VISIBLE}"
@@ -87,7 +88,8 @@ def from_hours(group_by: Sequence[str]) -> str:
     named_gpu = [f"{expression} AS {name}" for expression, name in zip(gpu, values, strict=True)]
     return (
         f"WITH parts AS (SELECT {', '.join([*keys, 'x.currency', *named_gpu])}"
-        " FROM (SELECT * FROM fleet_gpuhour JOIN billing_gpuhourcost USING (hour, instance_id, gpu_ref, share)) x"
+        f" FROM (SELECT * FROM (SELECT * FROM fleet_gpuhour WHERE {_HOURS}) h"
+        f" JOIN (SELECT * FROM billing_gpuhourcost WHERE {_HOURS}) c USING (hour, instance_id, gpu_ref, share)) x"
         f" {joins} WHERE {_WITHIN}"
         f" UNION ALL SELECT {', '.join([*keys, 'x.currency', *beside])}"
         " FROM (SELECT *, NULL::bigint AS job_id, ''::varchar AS gpu_model FROM billing_instancehourcost) x"

@@ -12,12 +12,18 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from common import formats
 from common.figures import TEMPLATE_JSON
 from common.state_words import STATE_WORDS
 
 register = template.Library()
+SIGNAL_WORDS = {
+    "gpu_util": gettext_lazy("GPU utilisation"),
+    "gr_engine": gettext_lazy("graphics engine activity"),
+    "sm_active": gettext_lazy("SM activity"),
+}
 
 
 @register.simple_tag
@@ -38,6 +44,18 @@ def state(name: str, big: bool = False) -> SafeString:
 def state_word(name: str) -> str:
     """Give the word of a state."""
     return str(STATE_WORDS.get(name, name))
+
+
+@register.filter
+def signal_word(name: str) -> str:
+    """Give the words of a signal."""
+    return str(SIGNAL_WORDS.get(name, name))
+
+
+@register.filter
+def spaced(code: str) -> str:
+    """Write a provider's code as words: `on_demand` is read as two."""
+    return code.replace("_", " ")
 
 
 @register.simple_tag

@@ -81,11 +81,11 @@ def sync_findings(
             if (row.since, row.team_id, row.evidence) != (one.since, one.team_id, one.evidence):
                 changed.append((row.id, one))
         elif one is not None or subjects_seen is None or row.key in subjects_seen:
-            closed.append((row, "over" if one is not None else (why_closed or {}).get(row.key, "over")))
+            closed.append((row, (why_closed or {}).get(row.key, "over")))
     _update(changed)
     _close(kind, closed, now=now)
     new = [one for key, one in holding.items() if key not in still_open]
-    _open(kind, new, now=now)
+    _open(kind, new, now=now, ended={row.key for row, _ in closed})
     return Synced(len(new), len(closed))
 
 
@@ -142,8 +142,8 @@ def _close(kind: FindingKind, closed: Sequence[tuple[OpenFinding, str]], *, now:
         resolve_alerts(rule=str(kind), subject_kind=subject_kind, subjects=subjects, account=account, now=now)
 
 
-def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime) -> None:
-    """Open what is new, or go on with what closed a moment ago."""
+def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime, ended: Collection[Subject]) -> None:
+    """Open what is new, or go on with what closed a moment ago; never with what this pass has ``ended``."""
     if not new:
         return
     wanted = {one.key: one for one in new}
@@ -152,7 +152,7 @@ def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime) -> None:
     recent = Finding.objects.filter(kind=kind, subject_id__in={pk for _, pk in wanted}, closed_at__isnull=False)
     for row in recent.order_by("-closed_at").defer("evidence"):
         one = wanted.get((row.subject_kind, row.subject_id))
-        if one is not None and _goes_on(row, one, now):
+        if one is not None and one.key not in ended and _goes_on(row, one, now):
             again.append((row.pk, one))
             episodes[one.key] = row.episode
             del wanted[one.key]

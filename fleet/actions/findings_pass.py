@@ -44,7 +44,14 @@ def sync_all(scene: Scene, prices: PriceLookup) -> Synced:
         FindingKind.LOW_UTILIZATION: (low, {*subjects, *over}),
     }
     done = [
-        sync_findings(kind, ones, now=now, subjects_seen=known_of, why_closed=why, is_open=open_rows.get(kind, []))
+        sync_findings(
+            kind,
+            ones,
+            now=now,
+            subjects_seen=known_of,
+            why_closed=why if kind is FindingKind.IDLE else None,
+            is_open=open_rows.get(kind, []),
+        )
         for kind, (ones, known_of) in found.items()
     ]
     return Synced(sum(one.opened for one in done), sum(one.closed for one in done))

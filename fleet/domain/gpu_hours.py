@@ -47,7 +47,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class Member:
-    """A whole GPU, or one slice of it, on an instance for a time. ``slice_weight`` 0: a whole GPU.
+    """A whole GPU, or one slice of it, on an instance for a time. ``slice_weight``: its memory; 0: a whole GPU.
 
     ``gpu`` is its row id, ``row`` that of the coverage.
     """

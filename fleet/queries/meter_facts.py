@@ -48,7 +48,8 @@ def load_machines(
     facts: dict[int, tuple[bool, bool, float]] = {}
     last_seen: dict[int, int] = {}
     for instance, gpu, uuid, mig, start, end, model, vendor, memory, seen_at in placed:
-        member = Member(gpu, rows[gpu], start, end, int(bool(mig)), model, uses.get(gpu, ()))
+        weight = (memory or 1) if mig else 0  # slices are parts of their device, by their memory
+        member = Member(gpu, rows[gpu], start, end, weight, model, uses.get(gpu, ()))
         devices[instance][uuid].append(member)
         facts[gpu] = (bool(mig), vendor == "amd", np.nan if memory is None else memory)
         last_seen[gpu] = seen_at

@@ -72,7 +72,8 @@ def _from_states(
         starts_at = unknown_start if start <= BEGINNING else start
         if index == 0 and seen.launched_at is None and seen.first_placed_at and state in RUNNING:
             starts_at = min(starts_at, seen.first_placed_at)  # we saw it before its account told of it
-        ends_at = min(end or until, until)
+        following = states[index + 1][0] if index + 1 < len(states) else until
+        ends_at = min(end or until, following, until)  # a newer run ends the one before, whatever that says
         if state not in ENDED and starts_at < ends_at:
             runs.append(Presence(starts_at, ends_at, state))
     return runs

@@ -11,6 +11,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import OuterRef
 from django.db.models.functions import JSONObject
 
+from fleet.domain.states import FindingKind
 from fleet.models import Finding, Gpu, Instance, Verdict
 from fleet.queries.standing import instance_path
 from people.roles import TeamChoice
@@ -54,6 +55,7 @@ class Seen:
     since: datetime
     opened_at: datetime
     closed_at: datetime | None
+    evidence: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,12 @@ class Record:
     def path(self) -> str:
         """The address of its page."""
         return instance_path(self.account, self.external_id)
+
+    @property
+    def evidence(self) -> Mapping[str, Any]:
+        """Of the open idle finding, which each pass brings up to date, else of the current verdict."""
+        found = (one.evidence for one in self.findings if one.kind == FindingKind.IDLE and not one.closed_at)
+        return {**(self.verdict.evidence if self.verdict else {}), **next(found, {})}
 
 
 def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Record | None:
@@ -129,13 +137,16 @@ def _verdicts(instance_id: int, gpu_ids: list[int]) -> tuple[list[Judged], dict[
 
 def _findings() -> ArraySubquery:
     """Give the newest findings of an instance as JSON values of its own row."""
-    fields = ("kind", "subject_name", "since", "opened_at", "closed_at")
+    fields = ("kind", "subject_name", "since", "opened_at", "closed_at", "evidence")
     rows = Finding.objects.filter(instance=OuterRef("pk")).order_by("-opened_at")[:HISTORY]
     return ArraySubquery(rows.values(json=JSONObject(**{name: name for name in fields})))
 
 
 def _seen(value: Mapping[str, Any]) -> Seen:
-    since, opened, closed = (
-        value[name] and datetime.fromisoformat(value[name]) for name in ("since", "opened_at", "closed_at")
-    )
-    return Seen(value["kind"], value["subject_name"], since, opened, closed)
+    moments = [
+        datetime.fromisoformat(value[name]) if value[name] else None for name in ("since", "opened_at", "closed_at")
+    ]
+    since, opened, closed = moments
+    assert since is not None  # the columns are not null
+    assert opened is not None
+    return Seen(value["kind"], value["subject_name"], since, opened, closed, value["evidence"])

@@ -16,7 +16,10 @@ from people.roles import TeamChoice
 
 @dataclass(frozen=True)
 class IdleInstance:
-    """An instance that is idle now. ``since``: of its idle clock; ``account`` None: no account knows the host."""
+    """An instance that is idle now. ``since``: of its idle clock; ``account`` None: no account knows the host.
+
+    ``evidence`` is that of the open finding, which each pass brings up to date, else that of the verdict.
+    """
 
     id: int
     account: str | None
@@ -72,8 +75,10 @@ def fleet_now(choice: TeamChoice) -> FleetNow:
                    (SELECT max(ok_at) FROM fleet_jobrun WHERE name = 'meter')
         )
         SELECT whole.*, i.id, a.name, i.external_id, i.host, i.team_id, i.gpu_count, i.attributes, i.state, i.reason,
-               i.since, i.policy, i.confidence, i.evidence
+               i.since, i.policy, i.confidence, i.evidence || coalesce(f.evidence, '{{}}')
         FROM whole LEFT JOIN current i ON i.state IN ('held', 'empty') LEFT JOIN fleet_account a ON a.id = i.account_id
+        LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'instance' AND f.subject_id = i.id
+            AND f.closed_at IS NULL
     """
     with connection.cursor() as cursor:
         cursor.execute(query, values)

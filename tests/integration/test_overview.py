@@ -67,6 +67,7 @@ def test_a_failing_source_shows_error_and_remedy(admin: Client, teams: dict[str,
     page = text_of(admin.get("/").content)
     assert "Source prom-main does not answer as it should." in page
     assert "Nobody answers at 127.0.0.1:9. Is Prometheus running?" in page
+    assert "No numbers yet They come as soon as the source answers." in page
 
 
 def test_the_month_is_summed_by_state_and_by_team(admin: Client, teams: dict[str, Team]) -> None:
@@ -80,6 +81,7 @@ def test_the_month_is_summed_by_state_and_by_team(admin: Client, teams: dict[str
     read = text_of(page)
     assert "June 2025 comes to $105.00; 29 % of it went to idle GPUs." in read  # 105.005 is rounded half to even
     assert "Working 70.0 % of 10 GPU-hours seen" in read
+    assert "Idle right now — nothing judged yet" in read
     assert "Not known 0.5 GPU-hours" in read
     rows = re.findall(r'<th scope="row" class="pin">.*?</tr>', page.decode(), re.DOTALL)
     assert [text_of(row.encode()).split()[:2] for row in rows] == [

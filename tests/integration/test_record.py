@@ -38,6 +38,7 @@ def test_the_verdict_stands_with_its_evidence(admin: Client, teams: dict[str, Te
     assert "Highest 1.8 % Average 0.5 %" in page
     assert "Coverage 100 %" in page
     assert "Confidence high" in page
+    assert page.count("GPU 0") == 1
     assert page.count("GPU-vis-01-") == 8
 
 

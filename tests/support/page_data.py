@@ -101,7 +101,20 @@ def machine(
     reason = {"held": "quiet_memory_held", "empty": "quiet_empty", "unknown": "stale"}.get(state, "busy")
     since = now - timedelta(hours=2) if idle else None
     facts: dict[str, Any] = {"start": now - timedelta(hours=1), "state": state, "reason": reason, "since": since}
-    facts |= {"confidence": "high", "evidence": {"peak_pct": 1.8, "mean_pct": 0.5, "coverage_pct": 100.0, "points": 42}}
+    facts |= {
+        "confidence": "high",
+        "evidence": {
+            "peak_pct": 1.8,
+            "mean_pct": 0.5,
+            "coverage_pct": 100.0,
+            "points": 42,
+            "gpus": 8,
+            "window_minutes": 60,
+            "memory": "held",
+            "signal": "sm_active",
+            "threshold_pct": 5,
+        },
+    }
     gpus = Gpu.objects.bulk_create(
         Gpu(
             uuid=f"GPU-{name}-{index}",

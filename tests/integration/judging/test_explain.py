@@ -18,9 +18,15 @@ def test_record_of_a_quiet_machine() -> None:
     play(gpu, "08:00", "09:00", gpu_util=90)
     play(gpu, "09:00", "09:40", gpu_util=0, memory_mib=100)
     IdleRuleVersion.objects.create(valid_from=at("2025-01-01T00:00"), spec={"min_coverage_pct": 75})
-    spec = {"mode": "observe", "select": {"profiles": ["interactive"]}, "idle": {"window": "1h30m", "empty_window": "1h"}}
+    spec = {
+        "mode": "observe",
+        "select": {"profiles": ["interactive"]},
+        "idle": {"window": "1h30m", "empty_window": "1h"},
+    }
     Policy.objects.create(name="dev", position=0, spec=spec, version=3)
-    Exemption.objects.create(instance_ref="lab/i-one", reason="deadline", approver="lead@x", until=at("2025-07-01T00:00"))
+    Exemption.objects.create(
+        instance_ref="lab/i-one", reason="deadline", approver="lead@x", until=at("2025-07-01T00:00")
+    )
     Exemption.objects.create(instance_ref="i-one", reason="old", owner="dev@x", until=at("2025-01-01T00:00"))
 
     record = explain("lab/i-one", at("09:42"), NoPrices(), say=verdict_sentence)
@@ -75,7 +81,7 @@ def test_unknown_instance_names_the_nearest() -> None:
 
 def test_one_id_in_two_accounts_has_to_be_named_with_its_account() -> None:
     machine("i-one")
-    machine("i-one", account="other")
+    machine("i-one", account="other", gpus=0)
     with pytest.raises(BadInput) as wrong:
         explain("i-one", at("10:00"), NoPrices())
     assert wrong.value.code == "ambiguous_instance"
