@@ -145,7 +145,7 @@ class _Pull:
         self.result = PullResult(source.name)
         self.bad: Counter[tuple[str, str, int]] = Counter()
         self.complete_until: int | None = None
-        self.minutes = 0.0
+        self.minutes = self.expected_minutes = 0.0
         self.seen: set[int] = set()
 
     def run(self) -> PullResult:
@@ -161,8 +161,8 @@ class _Pull:
         result.seconds = monotonic() - started
         result.gpus = len(self.seen)
         result.intervals = max(0, (self.last - self.first) // STEP_SECONDS + 1)
-        if self.seen and result.intervals:
-            result.coverage_pct = round(min(100.0, 100 * self.minutes / (5 * result.intervals * len(self.seen))), 2)
+        if self.expected_minutes:
+            result.coverage_pct = round(min(100.0, 100 * self.minutes / self.expected_minutes), 2)
         for (kind, _, _), count in self.bad.items():
             result.bad_samples[kind] = result.bad_samples.get(kind, 0) + count
         self._write_pull()
@@ -183,7 +183,8 @@ class _Pull:
         intervals = [target.interval for target in registry.targets.values()]
         lookback = lookback_seconds(intervals, is_backfill=self.is_backfill)
         outside.raw_seconds = raw_seconds(per_shard, intervals)
-        slices = plan_slices(self.first, self.last, per_shard, lookback)
+        needs_facts = self.is_backfill or not registry.gpus or not registry.has_facts
+        slices = plan_slices(self.first, self.last, per_shard, lookback, needs_facts=needs_facts)
         intake = Intake(
             self.source, registry, outside, now=self.now, is_backfill=self.is_backfill, count_after=self.count_after
         )
@@ -198,7 +199,7 @@ class _Pull:
                 f"{self.source.name}: {number}/{len(slices)} until {moment(piece.last):%Y-%m-%d %H:%M} {shown}"
             )
         self.bad = intake.bad
-        self.minutes, self.seen = intake.minutes, intake.seen
+        self.minutes, self.expected_minutes, self.seen = intake.minutes, intake.expected_minutes, intake.seen
         self.result.samples, self.result.gpu_ids = intake.written, intake.seen
         self.result.newest_at = moment(intake.newest) if intake.newest else None
         self.result.warnings += [text for text in intake.warnings if text not in self.result.warnings]
@@ -211,9 +212,11 @@ class _Pull:
         while waiting:
             shard = waiting.pop(0)
             try:
-                span = Span(piece.first, piece.last, piece.raw_since)
-                needed = intake.is_needed(piece, shard)
-                reading = outside.read(span, shard, with_facts=piece.with_facts, is_needed=needed)
+                part = intake.narrowed(piece, shard)
+                if part is None:
+                    continue
+                span = Span(part.first, part.last, part.raw_since, float(self.count_after))
+                reading = outside.read(span, shard, with_facts=part.with_facts)
             except OutsideFailed as error:
                 if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
                     waiting = [*shard.halves(), *waiting]
@@ -223,7 +226,7 @@ class _Pull:
                 is_whole, failed = False, error
                 self.result.warnings.append(f"{error.code}: {error.message}")
                 continue
-            is_whole = intake.take(reading, piece) and is_whole
+            is_whole = intake.take(reading, part) and is_whole
         if failed is not None:
             self.result.error = failed
         intake.end_slice(piece)
