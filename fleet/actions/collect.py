@@ -8,8 +8,9 @@ whole. A partial answer is stored where it adds to what is known, and the source
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -23,7 +24,7 @@ from fleet.actions.uses import close_lost_uses
 from fleet.domain.exporters import known_metrics
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.slicing import Slice, lookback_seconds, plan_shards, plan_slices, raw_seconds
-from fleet.domain.telemetry import MAX_SPLITS, Shard, Span
+from fleet.domain.telemetry import MAX_SPLITS, Reading, Shard, Span
 from fleet.domain.timing import MAX_INTERVAL
 from fleet.models import BadSample, Source, SourcePull
 from fleet.sources.prometheus.failures import SPLITTABLE
@@ -205,32 +206,49 @@ class _Pull:
         self.result.warnings += [text for text in intake.warnings if text not in self.result.warnings]
 
     def _read_slice(self, outside: PrometheusSource, intake: Intake, piece: Slice, shards: list[Shard]) -> bool:
-        """Read a slice, shard by shard; a shard that is too big is halved. Tells whether all of it was whole."""
-        waiting = list(shards)
+        """Read a slice, shard by shard; a shard that is too big is halved. Tells whether all of it was whole.
+
+        The next shard is read while the one before it is taken in.
+        """
+        waiting = deque(shards)
         is_whole = True
-        failed: OutsideFailed | None = None
-        while waiting:
-            shard = waiting.pop(0)
-            try:
-                part = intake.narrowed(piece, shard)
-                if part is None:
+        with ThreadPoolExecutor(1) as pool:
+            ahead = self._ask_next(pool, outside, intake, piece, waiting)
+            while ahead is not None:
+                shard, part, answer = ahead
+                try:
+                    reading = answer.result()
+                except OutsideFailed as error:
+                    is_whole = self._can_go_on(error, shard, waiting) and is_whole
+                    ahead = self._ask_next(pool, outside, intake, piece, waiting)
                     continue
-                span = Span(part.first, part.last, part.raw_since, float(self.count_after))
-                reading = outside.read(span, shard, with_facts=part.with_facts)
-            except OutsideFailed as error:
-                if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
-                    waiting = [*shard.halves(), *waiting]
-                    continue
-                if error.code in HOPELESS:
-                    raise
-                is_whole, failed = False, error
-                self.result.warnings.append(f"{error.code}: {error.message}")
-                continue
-            is_whole = intake.take(reading, part) and is_whole
-        if failed is not None:
-            self.result.error = failed
+                ahead = self._ask_next(pool, outside, intake, piece, waiting)
+                is_whole = intake.take(reading, part) and is_whole
         intake.end_slice(piece)
         return is_whole
+
+    def _ask_next(
+        self, pool: ThreadPoolExecutor, outside: PrometheusSource, intake: Intake, piece: Slice, waiting: deque[Shard]
+    ) -> tuple[Shard, Slice, Future[Reading]] | None:
+        """Begin to read the next shard that has anything new."""
+        while waiting:
+            shard = waiting.popleft()
+            part = intake.narrowed(piece, shard)
+            if part is not None:
+                span = Span(part.first, part.last, part.raw_since, float(self.count_after))
+                return shard, part, pool.submit(outside.read, span, shard, with_facts=part.with_facts)
+        return None
+
+    def _can_go_on(self, error: OutsideFailed, shard: Shard, waiting: deque[Shard]) -> bool:
+        """Halve a shard that was too big, or note that it failed; tell whether nothing is lost. Raises the hopeless."""
+        if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
+            waiting.extendleft(reversed(shard.halves()))
+            return True
+        if error.code in HOPELESS:
+            raise error
+        self.result.warnings.append(f"{error.code}: {error.message}")
+        self.result.error = error
+        return False
 
     def _write_pull(self) -> None:
         error = self.result.error

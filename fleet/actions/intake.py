@@ -14,6 +14,7 @@ import numpy as np
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
+from common.errors import OutsideFailed
 from common.periods import parse_duration
 from fleet.actions.placements import join_hosts
 from fleet.actions.registry import Registry, moment
@@ -98,7 +99,10 @@ class Intake:
         old = marks[marks <= self.count_after]
         if self.is_backfill or not len(old):
             return piece
-        identities, points = self.outside.count_points(old, shard)
+        try:
+            identities, points = self.outside.count_points(old, shard)
+        except OutsideFailed:
+            return piece  # reading it says what is wrong
         if self._timed_otherwise(set(identities), piece, shard):
             return piece
         late = self._late(identities, points, old)

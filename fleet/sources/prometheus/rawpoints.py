@@ -157,12 +157,15 @@ class RawPoints:
 
     def count_points(self) -> NDArray[np.int32]:
         """Count the valid points of each sample, [rows, marks]; a time that two label sets share may count twice."""
-        count = np.zeros((len(self.grid.identities), len(self.grid.marks)), dtype=np.int32)
-        for (row, _), (_, _, valid, _) in self._found.items():
-            for at in valid:
-                columns = self.grid.columns(at)
-                np.add.at(count[row], columns[(columns >= 0) & (columns < count.shape[1])], 1)
-        return count
+        shape = (len(self.grid.identities), len(self.grid.marks))
+        parts = [(row, at) for (row, _), (_, _, valid, _) in self._found.items() for at in valid]
+        if not parts:
+            return np.zeros(shape, dtype=np.int32)
+        row = np.repeat([row for row, _ in parts], [len(at) for _, at in parts])
+        column = self.grid.columns(np.concatenate([at for _, at in parts]))
+        inside = (column >= 0) & (column < shape[1])
+        count = np.bincount(row[inside] * shape[1] + column[inside], minlength=shape[0] * shape[1])
+        return count.reshape(shape).astype(np.int32)
 
 
 class _Only:
