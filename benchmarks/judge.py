@@ -1,8 +1,8 @@
 """`judge` in steady state at 10,000 and 30,000 GPUs, beside a bare read of the same samples; then its first pass.
 
 Must reach: a pass over 10,000 GPUs under 2 s, linear. The fleet: hosts with 8 GPUs, a job per four GPUs, half of the
-hosts under a policy with a rule of its own; 70 % work, 20 % hold memory idly, 5 % are empty, 5 % are silent; one host in
-fifty changes its mind in every pass. ``FL_BENCH_GPUS`` gives other sizes, separated by commas.
+hosts under a policy with a rule of its own; 70 % work, 20 % hold memory idly, 5 % are empty, 5 % are silent; one host
+in fifty changes its mind in every pass. ``FL_BENCH_GPUS`` gives other sizes, separated by commas.
 """
 
 from __future__ import annotations

@@ -118,12 +118,9 @@ def write_private_file(path: Path, text: str) -> None:
 
 def made_once(path: Path) -> str:
     """Give the secret in ``path``; make a random one when there is none. Two processes at once agree on one."""
-    if not path.exists():
-        fresh = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-        write_private_file(fresh, secrets.token_urlsafe(64))
-        with contextlib.suppress(FileExistsError):
-            os.link(fresh, path)  # unlike a rename, a link never replaces what another process has just made
-        fresh.unlink()
+    with one_at_a_time(path.with_name(".lock")):
+        if not path.exists():
+            write_private_file(path, secrets.token_urlsafe(64))
     return path.read_text(encoding="utf-8").strip()
 
 

@@ -7,6 +7,7 @@ same functions serve beat, `tick` and `replay`; only ``now``, the effects and wh
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -17,6 +18,7 @@ from alerts.domain.occurrence import Occurrence
 from alerts.domain.pace import STILL, running
 from billing.actions.costs import price_hours
 from billing.actions.instance_prices import record_observed
+from billing.actions.retain import retain_costs
 from billing.queries.prices import Prices
 from common.effects import Effects
 from common.periods import floor_mark, iso
@@ -119,7 +121,8 @@ def deliver(one: Pass) -> int:
 
 def retain(one: Pass) -> int:
     """Make partitions ahead and drop what is past retention; give the number dropped."""
-    return int(retain_samples(now=one.now).get("dropped", 0))
+    done = Counter(retain_samples(now=one.now)) + Counter(retain_costs(now=one.now))
+    return done.total()
 
 
 JOBS: Mapping[str, Callable[[Pass], int]] = {

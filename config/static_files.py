@@ -41,6 +41,12 @@ class QuickCompressor(Compressor):
 class StaticStorage(CompressedManifestStaticFilesStorage):
     """Names carry the hash of their content. Where nothing has been collected (tests), names are plain."""
 
+    # `import "./figures.js"` in a module of ours then names the hashed file; scripts of packages are left as they are.
+    patterns = (
+        *CompressedManifestStaticFilesStorage.patterns,
+        ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),
+    )
+
     def create_compressor(self, **options: Any) -> Compressor:
         """Take the quick one."""
         return QuickCompressor(**options)

@@ -110,8 +110,8 @@ def ending(code: int) -> str:
 class Supervisor:
     """Everything between the first line and the last."""
 
-    def __init__(self, folder: DataFolder) -> None:
-        self.folder = folder
+    def __init__(self, folder: DataFolder, *, has_address: bool) -> None:
+        self.folder, self.has_address = folder, has_address
         self.stop = threading.Event()
         self.children: list[Child] = []
         self.engine_failures = 0
@@ -123,7 +123,7 @@ class Supervisor:
             return 1
         with listening() as listener:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            variables = {} if os.environ.get("FLEETLEDGER_URL") else {"FLEETLEDGER_URL": url}
+            variables = {} if self.has_address else {"FLEETLEDGER_URL": url}
             os.set_inheritable(listener.fileno(), True)
             web = {"WEB_SOCKET": str(listener.fileno()), **variables}
             self.children = [
@@ -264,7 +264,7 @@ def main(arguments: list[str]) -> int:
     try:
         found = environment.read()
         folder = DataFolder(found.data_folder)
-        supervisor = Supervisor(folder)
+        supervisor = Supervisor(folder, has_address=found.is_set("FLEETLEDGER_URL"))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: supervisor.stop.set())
         with the_only_one(folder):

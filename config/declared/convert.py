@@ -13,6 +13,11 @@ from config.declared.values import Reading, Scalar
 
 MISSING = object()
 MAX_ERRORS = 100
+MAX_TOLD = 300  # characters of a message or key: a wrong value may be long
+
+
+class EnoughErrors(Exception):
+    """A hundred errors are there: more help nobody, and looking for them takes time."""
 
 
 @dataclass
@@ -44,8 +49,9 @@ class Converter:
 
     def wrong(self, path: Path, code: str, message: str, hint: str = "", *, line: int | None = None) -> Any:
         """Note an error at ``path``; gives MISSING."""
-        where = Where(self.file, line or line_of(self.root, path), dotted(path) or None)
-        self.errors.append(BadInput(code, message, hint=hint, where=where))
+        self.errors.append(located(path, code, message, hint, file=self.file, root=self.root, line=line))
+        if len(self.errors) >= MAX_ERRORS:
+            raise EnoughErrors
         return MISSING
 
     def _scalar(self, node: Node, wanted: Scalar, path: Path) -> Any:
@@ -137,6 +143,14 @@ class Converter:
         if wanted.one_of and len(there & set(wanted.one_of)) != 1:
             words = " or ".join(wanted.one_of)
             self.wrong(path, "one_of", f"Exactly one of {words} must stand here.", "Keep one of them.")
+
+
+def located(
+    path: Path, code: str, message: str, hint: str, *, file: str, root: Table, line: int | None = None
+) -> BadInput:
+    """Give an error with its place, cut to what a person reads."""
+    where = Where(file, line or line_of(root, path), dotted(path)[:MAX_TOLD] or None)
+    return BadInput(code, message if len(message) <= MAX_TOLD else message[:MAX_TOLD] + " ...", hint=hint, where=where)
 
 
 def untyped(node: Node) -> Any:

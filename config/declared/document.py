@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from common.errors import BadInput, BadInputs, Where
-from config.declared.convert import MAX_ERRORS, Converter
+from config.declared.convert import MAX_ERRORS, Converter, EnoughErrors, located
 from config.declared.nodes import Path, Table, Text, dotted, line_of
 from config.declared.reader import read_file
 from config.declared.result import Warned
@@ -33,7 +33,9 @@ class Document:
 
     def wrong(self, path: Path, code: str, message: str, hint: str) -> None:
         """Note an error."""
-        self.errors.append(BadInput(code, message, hint=hint, where=self.where(path)))
+        self.errors.append(located(path, code, message, hint, file=self.file, root=self.root))
+        if len(self.errors) >= MAX_ERRORS:
+            raise EnoughErrors
 
     def warn(self, path: Path, code: str, message: str) -> None:
         """Note a warning."""
@@ -73,7 +75,10 @@ def read_document(path: FilePath, zone: ZoneInfo) -> Document:
     """Read and type a file. ``zone``: in which dates begin when the file names none. Raises BadInput."""
     root, doubles = read_file(path)
     converter = Converter(str(path), root, Reading(_zone(root) or zone))
-    values = converter.convert(root, FLEET, ())
+    try:
+        values = converter.convert(root, FLEET, ())
+    except EnoughErrors:
+        values = {}
     return Document(str(path), root, values, [*doubles, *converter.errors])
 
 

@@ -22,6 +22,7 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 1_000_000
 MAX_ANCHORS = 1_000
+MAX_ALIASES = 100_000
 MAX_TEXT = 64 * 1024
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
@@ -125,7 +126,7 @@ class _Builder:
         self.open: list[tuple[Items | Table, str | None]] = []  # with the anchor to give it at its end
         self.keys: list[Text | None] = []  # of each open table: the key that waits for its value
         self.anchors: dict[str, Node] = {}
-        self.documents = 0
+        self.documents = self.aliases = 0
 
     def take(self, event: yaml.Event) -> None:
         """Take one event."""
@@ -144,6 +145,11 @@ class _Builder:
             if event.anchor not in self.anchors:
                 raise self._error(
                     "unknown_anchor", f"*{event.anchor} stands for nothing.", f"Define &{event.anchor} before.", line
+                )
+            self.aliases += 1
+            if self.aliases > MAX_ALIASES:
+                raise self._error(
+                    "too_many_aliases", f"There are more than {MAX_ALIASES} aliases.", "Write values out.", line
                 )
             self._place(self.anchors[event.anchor], line)
         elif isinstance(event, ev.DocumentStartEvent):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import cache
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -84,8 +85,9 @@ def whole(least: int, most: int = 10**9, name: str = "whole number") -> Scalar:
     return Scalar(name, read)
 
 
-def decimal(*, positive: bool = False, name: str = "decimal") -> Scalar:
+def decimal(*, positive: bool = False, most: int | None = None, places: int = 18) -> Scalar:
     """An exact decimal that is not negative (``positive``: and not zero); JSON text as written."""
+    name = "decimal" if most is None else f"decimal up to {most}"
 
     def read(value: str, _: Reading) -> str:
         number = _decimal(value)
@@ -94,6 +96,12 @@ def decimal(*, positive: bool = False, name: str = "decimal") -> Scalar:
                 "out_of_bounds",
                 f"{value} is out of bounds.",
                 hint=f"Write a number {'above' if positive else 'from'} 0.",
+            )
+        if (most is not None and number > most) or -int(number.as_tuple().exponent) > places:
+            raise BadInput(
+                "out_of_bounds",
+                f"{value} is out of bounds.",
+                hint=f"Write at most {most or 10**18}, with {places} decimals.",
             )
         return f"{number:f}"
 
@@ -173,9 +181,12 @@ def _moment(value: str, reading: Reading) -> str:
     if not _DAY.match(value):
         raise BadInput("bad_time", f"{value!r} is no time.", hint="Write 2025-06-03T11:00:00Z or 2025-06-03.")
     try:
-        return iso(parse_moment(value))
+        moment = parse_moment(value)
     except OverflowError:
-        raise BadInput("bad_time", f"{value!r} is no time.", hint="Write 2025-06-03T11:00:00Z or 2025-06-03.") from None
+        moment = None
+    if moment is None or not 1970 <= moment.year <= 2999:
+        raise BadInput("bad_time", f"{value!r} is no time.", hint="Write 2025-06-03T11:00:00Z or 2025-06-03.")
+    return iso(moment)
 
 
 def _calendar_day(value: str, _: Reading) -> str:
@@ -210,10 +221,16 @@ def _currency(value: str, _: Reading) -> str:
 
 
 def _time_zone(value: str, _: Reading) -> str:
-    if value not in available_timezones():
-        hint = did_you_mean(value, available_timezones()) or "Write a name like Europe/Berlin."
+    if value not in _zones():
+        hint = did_you_mean(value, _zones()) or "Write a name like Europe/Berlin."
         raise BadInput("bad_time_zone", f"{value!r} is no time zone.", hint=hint)
     return value
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """Give the names of all time zones (they stand in files)."""
+    return frozenset(available_timezones())
 
 
 def _email(value: str, _: Reading) -> str:

@@ -31,8 +31,8 @@ class Hold:
         self.folder, self._descriptor, self._pid, self._warden = folder, descriptor, os.getpid(), warden
 
     def ensure_running(self) -> bool:
-        """Start the server again if it has died; tell whether that was so."""
-        if server.is_ready(self.folder):
+        """Start the server again if it has died; tell whether that was so. Cheap enough to ask every second."""
+        if server.server_pid(self.folder) is not None:
             return False
         if self._warden is not None:
             self._warden.poll()

@@ -43,7 +43,7 @@ def _write(
     error: Exception | None,
 ) -> None:
     known = isinstance(error, FleetledgerError)
-    row = {
+    row: dict[str, Any] = {
         "name": name,
         "now": now,
         "clock": clock,

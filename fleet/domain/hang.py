@@ -17,6 +17,7 @@ UTIL_PCT = 95.0
 POWER_SHARE = 0.35
 FLAT_SHARE = 0.05  # of the power limit, between the lowest mean and the highest peak
 HANG_MINUTES = 30.0
+COVERED_SHARE = 0.8  # of the newest 30 minutes
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def spins(block: SampleBlock, facts: GpuFacts) -> Flags:
 def find_hangs(block: SampleBlock, facts: GpuFacts, rule: IdleRule, began: NDArray[np.float64]) -> Hang:
     """Look back from the block's last mark; ``began`` [G]: start of the job, else of the GPU's run (epoch seconds).
 
-    A sample without data neither proves nor ends a hang; a gap over max(5 min, 2 intervals + 60 s) hides one.
+    Missing samples neither prove nor end a hang; too many of them in the newest 30 minutes hide one.
     """
     spinning = spins(block, facts)
     seen = (block.points > 0) & (block.marks > began[:, None])
@@ -75,7 +76,7 @@ def find_hangs(block: SampleBlock, facts: GpuFacts, rule: IdleRule, began: NDArr
     is_spinning = (newest >= 0) & run[rows, np.maximum(newest, 0)]
     interval = block.interval[rows, np.maximum(newest, 0)]
     fresh = block.marks[-1] - block.last_at[rows, np.maximum(newest, 0)] <= 2 * interval + 60
-    long_enough = (minutes >= HANG_MINUTES) & ~_has_hole(block, run)
+    long_enough = (minutes >= HANG_MINUTES) & _is_covered(block, run)
     flat = spread <= facts.power_limit_watts * FLAT_SHARE
     return Hang(
         is_spinning=is_spinning,
@@ -87,10 +88,11 @@ def find_hangs(block: SampleBlock, facts: GpuFacts, rule: IdleRule, began: NDArr
     )
 
 
-def _has_hole(block: SampleBlock, run: Flags) -> NDArray[np.bool_]:
-    """Whether two points of the run stand too far apart, within the 30 minutes before the last mark."""
+def _is_covered(block: SampleBlock, run: Flags) -> NDArray[np.bool_]:
+    """Whether the last 30 minutes of the run are covered, without two points too far apart."""
     recent = run & (block.marks > block.marks[-1] - HANG_MINUTES * 60)
+    covered = np.where(recent, block.minutes, 0).sum(axis=1, dtype=np.float64) >= HANG_MINUTES * COVERED_SHARE
     ends = np.where(recent, block.last_at, -np.inf)
     before = np.concatenate([np.full((len(run), 1), -np.inf), np.maximum.accumulate(ends, axis=1)[:, :-1]], axis=1)
     gap = np.where(recent & (before > -np.inf), block.first_at - before, 0)
-    return np.asarray((gap > np.maximum(300, 2 * block.interval + 60)).any(axis=1))
+    return np.asarray(covered & ~(gap > np.maximum(300, 2 * block.interval + 60)).any(axis=1))

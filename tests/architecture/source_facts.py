@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 from pathlib import Path
 
 from config.environment import NAMES
 from tests.architecture.tree import APPS, ROOT, files, product_modules
 
+_CODE = re.compile(r"[a-z]+(_[a-z0-9]+)*")
 _ENV_READS = {"str", "bool", "int", "float", "list", "url", "db_url", "email_url", "get", "getenv", "is_set"}
 
 
@@ -58,16 +60,34 @@ def _error_classes() -> set[str]:
 
 
 def error_codes() -> set[str]:
-    """Give every literal code of an error, a refusal or a warning that the product can answer with."""
+    """Give every literal code that the product can answer with: of errors, refusals, warnings and rows of `doctor`.
+
+    A code is the first argument of an error, or stands right before the sentence that says the same in words.
+    """
     classes, found = _error_classes() | {"ChannelError"}, set[str]()
     for _, tree in trees(*APPS):
         for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Name(id=name), args=[code, *_]) if name in classes:
+            if not isinstance(node, ast.Call) or _name(node.func) in {"GaugeMetricFamily", "Dialect"}:
+                continue
+            if _name(node.func) in classes and node.args:
+                found |= _texts(node.args[0])
+            for before, code in pairwise(node.args):
+                if _name(node.func).endswith("Check") and isinstance(getattr(before, "value", None), bool):
                     found |= _texts(code)
-                case ast.Call(func=ast.Attribute(attr="wrong" | "warn"), args=[_, code, *_]):
-                    found |= _texts(code)
+            for code, sentence in pairwise(node.args):
+                if _is_sentence(sentence):
+                    found |= {text for text in _texts(code) if _CODE.fullmatch(text)}
     return found
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _is_sentence(node: ast.expr) -> bool:
+    """Tell whether an expression is text with words and a full stop at its end."""
+    last = node.values[-1] if isinstance(node, ast.JoinedStr) and node.values else node
+    return isinstance(last, ast.Constant) and isinstance(last.value, str) and last.value.rstrip().endswith(".")
 
 
 def _texts(node: ast.expr) -> set[str]:

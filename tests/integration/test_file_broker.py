@@ -113,7 +113,7 @@ def take_all(folder: str, start: Any, taken: Any) -> None:
     with connect(Path(folder)) as connection:
         channel: Any = connection.default_channel
         start.wait()
-        while True:
+        for _ in range(500):  # more than there are
             try:
                 taken.put(channel._get("celery")["body"])
             except Empty:

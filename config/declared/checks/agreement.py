@@ -10,6 +10,8 @@ from django.conf import settings
 from config.declared.addresses import is_loopback, is_reference
 from config.declared.document import Document
 
+MAX_LEVELS = 20  # of teams
+
 
 def check_agreement(document: Document) -> None:
     """Run every check of this file."""
@@ -20,25 +22,23 @@ def check_agreement(document: Document) -> None:
 
 
 def _check_parents(document: Document) -> None:
-    """Refuse a team that stands above itself."""
-    parents = {
-        team["name"].casefold(): (team.get("parent") or "").casefold()
-        for _, team in document.listed("teams")
-        if team.get("name")
-    }
-    for path, team in document.listed("teams"):
-        name = (team.get("name") or "").casefold()
-        seen: set[str] = set()
-        step = parents.get(name, "")
-        while step and step not in seen:
-            seen.add(step)
+    """Refuse a team that stands above itself, and one with too many teams above it."""
+    named = [(path, team) for path, team in document.listed("teams") if team.get("name")]
+    parents = {team["name"].casefold(): (team.get("parent") or "").casefold() for _, team in named}
+    for path, team in named:
+        above: list[str] = []
+        step = parents[team["name"].casefold()]
+        while step and step not in above and len(above) <= MAX_LEVELS:
+            above.append(step)
             step = parents.get(step, "")
-        if name and name in seen:
+        here = (*path, "parent")
+        if team["name"].casefold() in above:
             document.wrong(
-                (*path, "parent"),
-                "team_circle",
-                f"{team['name']!r} stands above itself.",
-                "Give one of the teams no parent.",
+                here, "team_circle", f"{team['name']!r} stands above itself.", "Give one of the teams no parent."
+            )
+        elif len(above) > MAX_LEVELS:
+            document.wrong(
+                here, "too_many_levels", f"More than {MAX_LEVELS} teams stand above it.", "Leave some levels out."
             )
 
 

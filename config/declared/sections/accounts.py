@@ -37,7 +37,7 @@ INSTANCE = Record(
     {
         "id": Key(WORD, "As the provider calls it; once per account.", required=True),
         "host": Key(WORD, "How telemetry names it; the id when absent."),
-        "gpu_model": Key(WORD, "Like H100-SXM5-80GB."),
+        "gpu_model": Key(text(120), "Like H100-SXM5-80GB."),
         "gpu_count": Key(whole(1, 1024), "How many GPUs it has."),
         "state": Key(STATE, "The state now; running when neither this nor history says."),
         "launched_at": Key(MOMENT, "First start."),
@@ -66,7 +66,7 @@ INSTANCE = Record(
         ),
         "protected": Key(BOOLEAN, "true: never acted on."),
         "group": Key(WORD, "Autoscaling group or pool."),
-        "owner": Key(WORD, "E-mail of the person."),
+        "owner": Key(text(254), "E-mail of the person."),
         "tags": Key(MapOf(TEXT, "tag"), "As at the provider."),
         "labels": Key(MapOf(TEXT, "label"), "Node labels."),
         "valid_from": Key(MOMENT, "Since when a change of this entry holds; without it, since the apply."),

@@ -33,7 +33,7 @@ ORGANIZATION = Record(
             "When destroying acts and approvals may happen.",
         ),
         "holidays": Key(ListOf(DAY), "Days that are no working days."),
-        "hours_per_month": Key(decimal(positive=True), "For prices per month.", default="730"),
+        "hours_per_month": Key(decimal(positive=True, most=744, places=2), "For prices per month.", default="730"),
         "idle": Key(
             Record(
                 {

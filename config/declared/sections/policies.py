@@ -5,7 +5,7 @@ from __future__ import annotations
 from config.declared.schema import Key, ListOf, MapOf, Record
 from config.declared.sections.accounts import OPTION
 from config.declared.sections.organization import IDLE
-from config.declared.values import EMAIL, MOMENT, NAME, TEXT, choice, decimal, duration, percent, whole
+from config.declared.values import EMAIL, MOMENT, NAME, TEXT, choice, decimal, duration, percent, text, whole
 
 NAMES = ListOf(NAME, or_one=True)
 
@@ -76,7 +76,7 @@ POLICY = Record(
 
 EXEMPTION = Record(
     {
-        "instance": Key(TEXT, "id or account/id.", required=True),
+        "instance": Key(text(420), "id or account/id.", required=True),
         "reason": Key(TEXT, "Why.", required=True),
         "owner": Key(EMAIL, "Who wants it."),
         "approver": Key(EMAIL, "Who allowed it."),

@@ -37,9 +37,9 @@ class Command(DoorCommand):
     def text(self, answer: Any) -> str:
         """A page of plain text."""
         verdict, policy = answer["verdict"], answer["policy"]
+        name = f"{answer['account'] or '-'}/{answer['instance']}"
         lines = [
-            f"{answer['account'] or '-'}/{answer['instance']} at {answer['at']}:"
-            f" {verdict['state']} ({verdict['reason']})",
+            f"{name} at {answer['at']}: {verdict['state']} ({verdict['reason']})",
             verdict["sentence"],
             "",
             f"Rule: {policy['name'] or 'no policy'}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,39 @@ def test_the_example_survives_nothing_by_halves(tmp_path: Path) -> None:
             apply_text(tmp_path, text, dry_run=True)
         except BadInput:
             refusal(tmp_path, text)
+
+
+@pytest.mark.scale
+def test_every_value_fits_its_column_or_is_refused(tmp_path: Path) -> None:
+    """Very long words and numbers in each place: no error comes from the database."""
+    lines = EXAMPLE.read_text(encoding="utf-8").splitlines()
+    seen = 0
+    for number, line in enumerate(lines):
+        for found in re.finditer(r"(?<=: )[^\s,{}\[\]]+", line.split("  #")[0]):
+            for value in ("x" * 301, "9" * 18 + "." + "9" * 18):
+                changed = [*lines[:number], line[: found.start()] + value + line[found.end() :], *lines[number + 1 :]]
+                try:
+                    apply_text(tmp_path, "\n".join(changed), dry_run=True)
+                except BadInput:
+                    seen += 1
+    assert seen > 200
+
+
+def test_a_long_wrong_word_is_told_shortly(tmp_path: Path) -> None:
+    with pytest.raises(BadInputs) as raised:
+        apply_text(tmp_path, f"organization: {{currency: {'x' * 5000}}}\n{'y' * 900}: 1\n")
+    assert max(len(error.message) + len(error.where.key or "") for error in raised.value.errors) < 700
+
+
+def test_nonsense_without_end_is_told_soon(tmp_path: Path) -> None:
+    people = "\n".join(
+        f"  - {{email: p{number}@example.com, time_zone: Europe/Berln{number}}}" for number in range(3_000)
+    )
+    found = refusal(tmp_path, f"people:\n{people}\n")
+    assert [line for _, line, _ in found] == list(range(2, 102))
+
+
+def test_teams_stand_on_a_few_levels(tmp_path: Path) -> None:
+    chain = "\n".join(f"  - {{name: t{number}, parent: t{number + 1}}}" for number in range(1999))
+    assert refusal(tmp_path, f"teams:\n{chain}\n  - {{name: t1999}}\n")[0] == ("too_many_levels", 2, "teams[0].parent")
+    apply_text(tmp_path, "teams:\n" + "\n".join(chain.splitlines()[:20]) + "\n  - {name: t20}\n")

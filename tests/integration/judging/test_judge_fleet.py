@@ -182,7 +182,7 @@ def test_open_findings_count_their_minutes_on_over_cards_that_idle_since_differe
 def test_a_hang_is_told_once_and_closed_when_work_comes_back() -> None:
     _, (gpu,) = machine("i-hung")
     first_seen(gpu, "07:55")
-    shown = {"power_watts": 640.0, "tensor": 40.0, "dram": 30.0}
+    shown: dict[str, Any] = {"power_watts": 640.0, "tensor": 40.0, "dram": 30.0}
     play(gpu, "07:50", "09:00", gpu_util=97, **shown)
     play(gpu, "09:00", "10:00", gpu_util=100, power_watts=110, tensor=0, dram=0)
     play(gpu, "10:00", "10:20", gpu_util=97, **shown)
