@@ -20,7 +20,9 @@ from fleet.queries.folding import Piece, Rows
 
 LAG_MARKS = 4
 """Clocks stay so many marks behind: sources re-read the last three, so nothing before that changes by itself."""
-COLUMNS = ("rule_key", "shard", "mark", "gpu_ids", "carry", "checksum")
+COLUMNS = ("rule_key", "lane", "shard", "mark", "gpu_ids", "carry", "checksum")
+KEY = ("rule_key", "lane", "shard")
+BEHIND = "behind"  # the lane of passes behind what was folded already, as a replay makes them after a back-fill
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,9 @@ def rule_key(rule: IdleRule) -> str:
     return hashlib.sha256(repr((astuple(rule), DTYPE.descr)).encode()).hexdigest()[:40]
 
 
-def read_clocks(rule: IdleRule) -> Clocks:
-    """Read the clocks of a rule; blocks that stand at an older mark than the newest are left out."""
-    blocks = list(GpuClock.objects.filter(rule_key=rule_key(rule)).order_by("shard"))
+def read_clocks(rule: IdleRule, lane: str = "") -> Clocks:
+    """Read the clocks of a rule in a lane; blocks that stand at an older mark than the newest are left out."""
+    blocks = list(GpuClock.objects.filter(rule_key=rule_key(rule), lane=lane).order_by("shard"))
     newest = max((block.mark for block in blocks), default=None)
     kept = [block for block in blocks if block.mark == newest]
     ids = [np.frombuffer(bytes(block.gpu_ids), dtype=np.int64) for block in kept]
@@ -58,7 +60,15 @@ def read_clocks(rule: IdleRule) -> Clocks:
     return Clocks(int(newest.timestamp()), np.concatenate(ids), np.concatenate(rows), np.concatenate(sums))
 
 
-def write_clocks(fleet: FleetAt, rule: IdleRule, pieces: Iterable[tuple[Rows, Carry, NDArray[np.int64]]]) -> None:
+def clock_mark(rule: IdleRule) -> int:
+    """Where the clocks of a rule stand (epoch seconds); 0 without any."""
+    marks = GpuClock.objects.filter(rule_key=rule_key(rule), lane="").values_list("mark", flat=True)
+    return max((int(mark.timestamp()) for mark in marks), default=0)
+
+
+def write_clocks(
+    fleet: FleetAt, rule: IdleRule, pieces: Iterable[tuple[Rows, Carry, NDArray[np.int64]]], lane: str = ""
+) -> None:
     """Write where a rule's folds stand: (rows, carry, checksum) of all its GPUs, all at one mark."""
     found = list(pieces)
     if not found:
@@ -73,8 +83,8 @@ def write_clocks(fleet: FleetAt, rule: IdleRule, pieces: Iterable[tuple[Rows, Ca
     for shard in np.unique(shards):
         at = shards == shard
         data = (ids[at].tobytes(), carries[at].tobytes(), sums[at].tobytes())
-        blocks.append((key, int(shard), mark, *data))
-    upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=COLUMNS[:2])
+        blocks.append((key, lane, int(shard), mark, *data))
+    upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=KEY)
 
 
 def forget(gpu_ids: Collection[int]) -> None:
@@ -89,8 +99,8 @@ def forget(gpu_ids: Collection[int]) -> None:
         rows = np.frombuffer(bytes(block.carry), dtype=DTYPE)
         sums = np.frombuffer(bytes(block.checksum), dtype=np.int64)
         data = (ids[kept].tobytes(), rows[kept].tobytes(), sums[kept].tobytes())
-        blocks.append((block.rule_key, block.shard, block.mark, *data))
-    upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=COLUMNS[:2])
+        blocks.append((block.rule_key, block.lane, block.shard, block.mark, *data))
+    upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=KEY)
 
 
 def checksum(block: SampleBlock, mark: int, rule: IdleRule) -> NDArray[np.int64]:

@@ -17,6 +17,7 @@ from common.periods import iso
 from fleet.domain.findings import CONTINUES_WITHIN, Found
 from fleet.domain.states import FindingKind
 from fleet.models import Finding
+from people.queries import teams
 
 OFFSETS = "offsets"  # in evidence, for our own counting: nothing to tell
 ENDED_FOR_GOOD = frozenset({"restarted", "stopped"})
@@ -158,7 +159,9 @@ def _open(kind: FindingKind, new: Sequence[Found], *, now: datetime, ended: Coll
             del wanted[one.key]
     _update(again, reopens=True)
     Finding.objects.bulk_create([_row(one, now) for one in wanted.values()], batch_size=1000)
-    raise_alerts([_occurrence(one, episodes.get(one.key, one.since)) for one in new], now=now)
+    names = {pk: team.name for pk, team in teams().items()}
+    told = [_occurrence(one, episodes.get(one.key, one.since), names, now) for one in new]
+    raise_alerts(told, now=now)
 
 
 def _goes_on(row: Finding, one: Found, now: datetime) -> bool:
@@ -184,7 +187,7 @@ def _row(one: Found, now: datetime) -> Finding:
     )
 
 
-def _occurrence(one: Found, episode: datetime) -> Occurrence:
+def _occurrence(one: Found, episode: datetime, names: Mapping[int, str], now: datetime) -> Occurrence:
     facts: dict[str, Any] = {
         "kind": str(one.kind),
         "subject": one.subject_name,
@@ -192,8 +195,9 @@ def _occurrence(one: Found, episode: datetime) -> Occurrence:
         "account": one.account or None,
         "since": iso(one.since),
         "owner": one.owner or None,
-        "team_id": one.team_id,
-        "link": f"/records/{one.instance_id}/" if one.instance_id else "/",
+        "team": names.get(one.team_id) if one.team_id is not None else None,
+        "link": one.link,
+        "at": iso(now),
         **{key: value for key, value in one.evidence.items() if key != OFFSETS},
         **one.facts,
     }

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.models import Q
 from numpy.typing import NDArray
 
-from common.periods import floor_mark
+from common.periods import BEGINNING, STEP, floor_mark
 from fleet.actions.clocks import (
     LAG_MARKS,
     Clocks,
@@ -25,7 +25,7 @@ from fleet.actions.clocks import (
 from fleet.domain.carry import Carry, beginning
 from fleet.domain.idle_rule import IdleRule
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
-from fleet.models import IdleRun
+from fleet.models import GpuClock, IdleRun
 from fleet.queries.fleet_at import FleetAt, fleet_at, moment
 from fleet.queries.folding import Piece, Rows, fold, settle
 from fleet.queries.idle_runs import RunBook, gpu_runs, rule_spans
@@ -51,9 +51,10 @@ def update_idle_runs(*, until: datetime, gpu_ids: Collection[int] | None = None,
     """Fold the organisation's rule up to ``until`` and write the runs; give how many changed.
 
     Without ``since`` each GPU goes on from where its clock stands. With it (samples changed after it) the GPUs of
-    ``gpu_ids`` (None: all) are read again from there. Hours whose metering changes are marked.
+    ``gpu_ids`` (None: all) are read again from there, up to where passes have come when that is later than ``until``.
+    Hours whose metering changes are marked.
     """
-    fleet = fleet_at(floor_mark(until))
+    fleet = fleet_at(max(floor_mark(until), _judged_until()) if since else floor_mark(until), gpu_ids or ())
     rows = np.arange(len(fleet.gpus), dtype=np.int64)
     if gpu_ids is not None:
         wanted = set(gpu_ids)
@@ -61,6 +62,12 @@ def update_idle_runs(*, until: datetime, gpu_ids: Collection[int] | None = None,
     if since is not None:
         forget(fleet.ids(rows))
     return keep_runs(fleet, rows, since=int(floor_mark(since).timestamp()) if since else None)
+
+
+def _judged_until() -> datetime:
+    """The mark that the passes so far have come to: clocks stay behind it."""
+    newest = max(GpuClock.objects.filter(lane="").values_list("mark", flat=True), default=BEGINNING)
+    return newest + LAG_MARKS * STEP if newest > BEGINNING else BEGINNING
 
 
 def keep_runs(fleet: FleetAt, rows: Rows, *, since: int | None = None, watch: Watch = lambda _: None) -> int:

@@ -10,9 +10,11 @@ from django.db import transaction
 
 from common.periods import floor_mark
 from fleet.actions.clocks import (
+    BEHIND,
     LAG_MARKS,
     checksum,
     checksum_of,
+    clock_mark,
     has_same_start,
     read_clocks,
     rule_key,
@@ -32,6 +34,7 @@ from fleet.queries.evidence import gpu_evidence, unit_evidence
 from fleet.queries.findings_now import Scene
 from fleet.queries.fleet_at import FleetAt, fleet_at
 from fleet.queries.folding import Piece, Rows, fold, settle
+from fleet.queries.idle_runs import rule_spans
 from fleet.queries.judging import Judged, blank, fill, judge_jobs, judge_machines
 
 OLDEST_CLOCK_SECONDS = 6 * 3600  # from further back than this, samples are quicker read anew
@@ -54,15 +57,20 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     fleet = fleet_at(floor_mark(now))
     judged = blank(fleet)
 
-    def watch(piece: Piece) -> None:
-        fill(judged, fleet, fleet.organization_rule, piece)
+    kept_rule = rule_spans(fleet.mark)[-1].rule  # that of the idle runs; another one from a change at this very mark on
 
-    keep_runs(fleet, np.arange(len(fleet.gpus), dtype=np.int64), watch=watch)
+    def watch(piece: Piece) -> None:
+        fill(judged, fleet, kept_rule, piece)
+
+    is_behind = clock_mark(kept_rule) >= fleet.mark  # a replay of what was back-filled: its runs are known
+    if not is_behind:
+        keep_runs(fleet, np.arange(len(fleet.gpus), dtype=np.int64), watch=watch)
     groups = fleet.rule_groups
     for rule, rows in groups.items():
-        if rule != fleet.organization_rule:
-            _judge_by_policy(fleet, rule, np.array(rows, dtype=np.int64), judged)
-    kept = [rule_key(rule) for rule in (*groups, fleet.organization_rule)]
+        if rule != kept_rule or is_behind:
+            lane = BEHIND if rule == kept_rule else ""
+            _judge_by_policy(fleet, rule, np.array(rows, dtype=np.int64), judged, lane=lane)
+    kept = [rule_key(rule) for rule in (*groups, kept_rule)]
     GpuClock.objects.exclude(rule_key__in=kept).filter(mark__lt=fleet.at - FORGET_RULES_AFTER).delete()
     scene = Scene(fleet, judged, judge_machines(fleet, judged), judge_jobs(fleet, judged))
     changed = _write(scene)
@@ -70,10 +78,10 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     return JudgeResult(len(fleet.gpus), changed, synced.opened, synced.closed)
 
 
-def _judge_by_policy(fleet: FleetAt, rule: IdleRule, rows: Rows, judged: Judged) -> None:
-    """Judge GPUs by a rule that no idle runs are kept of."""
+def _judge_by_policy(fleet: FleetAt, rule: IdleRule, rows: Rows, judged: Judged, *, lane: str) -> None:
+    """Judge GPUs by a rule that no idle runs are kept of, or not now."""
     lag_mark = fleet.mark - LAG_MARKS * STEP_SECONDS
-    clocks = read_clocks(rule)
+    clocks = read_clocks(rule, lane)
     place = clocks.find(np.array(fleet.ids(rows), dtype=np.int64))
     usable = (place >= 0) & (fleet.mark - OLDEST_CLOCK_SECONDS <= clocks.mark) & (clocks.mark <= lag_mark)
     carry = Carry(clocks.mark, clocks.rows[place[usable]])
@@ -103,7 +111,7 @@ def _judge_by_policy(fleet: FleetAt, rule: IdleRule, rows: Rows, judged: Judged)
             fill(judged, fleet, rule, piece)
             if piece.before.mark == lag_mark:
                 written.append((piece.rows, piece.before, checksum(piece.block, lag_mark, rule)))
-    write_clocks(fleet, rule, written)
+    write_clocks(fleet, rule, written, lane)
 
 
 def _write(scene: Scene) -> int:

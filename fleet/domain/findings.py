@@ -35,6 +35,7 @@ class Found:
     owner: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     not_before: datetime | None = None
+    link: str = "/"  # the page that shows it
 
     @property
     def key(self) -> tuple[str, int]:

@@ -61,6 +61,7 @@ class GpuClock(models.Model):
     SHARD = 4096
 
     rule_key = models.CharField(max_length=64)
+    lane = models.CharField(max_length=8, blank=True, default="")  # replay: behind what was back-filled
     shard = models.IntegerField()
     mark = models.DateTimeField()
     gpu_ids = models.BinaryField()
@@ -68,9 +69,9 @@ class GpuClock(models.Model):
     checksum = models.BinaryField()
 
     class Meta:
-        """One block per rule and shard."""
+        """One block per rule, lane and shard."""
 
-        constraints = [models.UniqueConstraint(fields=["rule_key", "shard"], name="gpu_clock_once")]
+        constraints = [models.UniqueConstraint(fields=["rule_key", "lane", "shard"], name="gpu_clock_once")]
 
     def __str__(self) -> str:
         return f"{self.rule_key} {self.shard} at {self.mark}"

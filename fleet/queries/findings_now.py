@@ -19,6 +19,7 @@ from fleet.models import Target
 from fleet.queries.evidence import unit_evidence, whole
 from fleet.queries.fleet_at import FleetAt, Machine, moment
 from fleet.queries.judging import Judged, Unit, machine_facts
+from fleet.queries.standing import instance_path
 
 PARTLY_AFTER_SECONDS = 86_400
 LOST_AFTER_SECONDS = 900
@@ -48,6 +49,7 @@ def instance_found(
     return Found(
         kind, "instance", machine.id, machine.at.external_id, since, evidence, instance_id=machine.id,
         account=machine.at.account or "", team_id=machine.team_id, owner=machine.owner, not_before=not_before,
+        link=instance_path(machine.at.account, machine.at.external_id),
     )  # fmt: skip
 
 
@@ -68,6 +70,7 @@ def job_found(
     return Found(
         kind, "job", job.id, job.external_id, since, evidence, instance_id=instance_id, account=account,
         team_id=job.team_id, owner=job.owner, not_before=not_before,
+        link=instance_path(machine.at.account, machine.at.external_id) if machine else "/",
     )  # fmt: skip
 
 
@@ -164,6 +167,7 @@ def gpu_lost(scene: Scene) -> Iterator[Found]:
                 yield Found(
                     FindingKind.GPU_LOST, "gpu", gpu.id, gpu.name, moment(at), evidence, instance_id=machine.id,
                     account=machine.at.account or "", team_id=machine.team_id, owner=machine.owner,
+                    link=instance_path(machine.at.account, machine.at.external_id),
                 )  # fmt: skip
 
 

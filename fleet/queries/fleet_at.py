@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -106,6 +106,7 @@ class FleetAt:
     has_accounts: bool
     resolver: Resolver
     jobs_of: Mapping[int, Sequence[int]] = field(default_factory=dict)  # GPU row -> job ids
+    moved: Mapping[int, Sequence[float]] = field(default_factory=dict)  # starts of GPUs (ids) of several instances
 
     @cached_property
     def mark(self) -> int:
@@ -125,9 +126,8 @@ class FleetAt:
     def _all_facts(self) -> GpuFacts:
         """Facts of all GPUs; ``started_at`` is the newest start."""
         gpus = self.gpus
-        newest = {pk: starts[-1] for pk, starts in self.starts.items()}
         return GpuFacts(
-            started_at=_numbers(newest.get(gpu.instance_id, gpu.first_seen) for gpu in gpus),
+            started_at=_numbers(self.starts_of(row)[-1] for row in range(len(gpus))),
             is_mig=np.array([bool(gpu.mig_instance) for gpu in gpus], dtype=np.bool_),
             is_amd=np.array([gpu.vendor == "amd" for gpu in gpus], dtype=np.bool_),
             memory_total_mib=_numbers(gpu.memory_total_mib for gpu in gpus),
@@ -159,9 +159,9 @@ class FleetAt:
         )
 
     def starts_of(self, row: int) -> Sequence[float]:
-        """The starts of a GPU's machine; where its provider tells none, the first point ever seen of the GPU."""
+        """The starts of the machines where a GPU stood; where no provider tells any, its first point."""
         gpu = self.gpus[row]
-        return self.starts.get(gpu.instance_id) or (gpu.first_seen,)
+        return self.moved.get(gpu.id) or self.starts.get(gpu.instance_id) or (gpu.first_seen,)
 
     def first_marks(self, rows: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
         """The mark of the first sample of some GPUs."""
@@ -191,9 +191,9 @@ def _numbers(values: Any) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def fleet_at(at: datetime) -> FleetAt:
-    """Read the fleet as it was at the mark ``at``."""
-    gpus = _placed_gpus(at)
+def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
+    """Read the fleet as it was at the mark ``at``; also the GPUs of ``gpu_ids`` that stood somewhere before."""
+    gpus = _placed_gpus(at, gpu_ids)
     instances = instances_at(at)
     resolver = Resolver(at)
     book = PolicyBook(at)
@@ -218,13 +218,30 @@ def fleet_at(at: datetime) -> FleetAt:
             members=tuple(_members([gpus[row] for row in rows], rows, one, at)), placed=tuple(rows),
         )  # fmt: skip
     jobs, jobs_of = _jobs(at, {gpu.id: row for row, gpu in enumerate(gpus)}, gpus, resolver)
+    _lend_teams(machines, jobs, jobs_of)
     return FleetAt(
         at=at, gpus=gpus, machines=machines, jobs=jobs, organization_rule=organization_rule, starts=starts,
         has_accounts=any(one.account is not None for one in instances), resolver=resolver, jobs_of=jobs_of,
+        moved=_moved(at, starts),
     )  # fmt: skip
 
 
-def _placed_gpus(at: datetime) -> list[GpuRow]:
+def _lend_teams(
+    machines: dict[int, Machine], jobs: Mapping[int, Workload], jobs_of: Mapping[int, Sequence[int]]
+) -> None:
+    """Give a machine that no rule gives to a team the one team whose jobs hold every GPU of it.
+
+    Its policy stays the one of the rules: a job that comes or goes must not change what may happen to a machine.
+    """
+    for pk, machine in machines.items():
+        if machine.team_id is None and machine.members:
+            teams = {frozenset(jobs[job].team_id for job in jobs_of.get(row, ())) for row in machine.members}
+            one = next(iter(teams))
+            if len(teams) == 1 and len(one) == 1:
+                machines[pk] = replace(machine, team_id=next(iter(one)))
+
+
+def _placed_gpus(at: datetime, gpu_ids: Collection[int]) -> list[GpuRow]:
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -232,12 +249,28 @@ def _placed_gpus(at: datetime) -> list[GpuRow]:
                    extract(epoch FROM g.first_seen_at)::float8, extract(epoch FROM g.last_seen_at)::float8,
                    p.instance_id, p.host
             FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id
-            WHERE p.start <= %(at)s AND (p."end" IS NULL OR p."end" > %(at)s) AND p.instance_id IS NOT NULL
+            WHERE p.start <= %(at)s AND p.instance_id IS NOT NULL
+              AND (p."end" IS NULL OR p."end" > %(at)s OR (
+                p.gpu_id = ANY(%(ids)s) AND NOT EXISTS (
+                    SELECT 1 FROM fleet_gpuplacement AS later
+                    WHERE later.gpu_id = p.gpu_id AND later.start > p.start AND later.start <= %(at)s)))
             ORDER BY p.instance_id, g.index NULLS LAST, g.uuid, g.mig_instance
             """,
-            {"at": at},
+            {"at": at, "ids": list(gpu_ids)},
         )
         return [GpuRow(*row) for row in cursor.fetchall()]
+
+
+def _moved(at: datetime, starts: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
+    """The starts of all machines in which a GPU stood, for GPUs that stood in several."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT gpu_id, array_agg(DISTINCT instance_id) FROM fleet_gpuplacement"
+            " WHERE start <= %s AND instance_id IS NOT NULL GROUP BY gpu_id HAVING count(DISTINCT instance_id) > 1",
+            [at],
+        )
+        rows = cursor.fetchall()
+    return {gpu: sorted({start for pk in instances for start in starts.get(pk, ())}) for gpu, instances in rows}
 
 
 def _members(gpus: Sequence[GpuRow], rows: Sequence[int], instance: InstanceAt, at: datetime) -> list[int]:

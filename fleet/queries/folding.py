@@ -17,6 +17,7 @@ from fleet.queries.fleet_at import FleetAt, moment
 from fleet.queries.samples import load_block
 
 FIRST_SPAN_SECONDS = 3 * 3600  # beyond the rule's reach
+LONGEST_PIECE_SECONDS = 86_400
 LONGEST_SPAN_SECONDS = 120 * 86_400
 GROWTH = 4
 SAMPLES_AT_ONCE = 1_500_000  # some 150 MB of arrays
@@ -61,7 +62,7 @@ def fold(
     """
     rows, carry = start
     reach = rule.reach_seconds
-    step = 24 * STEP_SECONDS
+    step = max(STEP_SECONDS, min(until - carry.mark, LONGEST_PIECE_SECONDS))
     for places in batches(np.arange(len(rows)), (reach + step) // STEP_SECONDS):
         some, part, at = rows[places], carry.select(places), carry.mark
         while at < until and len(some):
@@ -116,8 +117,7 @@ def settle(fleet: FleetAt, rows: Rows, rule: IdleRule, mark: int) -> Carry:
         is_last = span >= LONGEST_SPAN_SECONDS
         left: list[NDArray[Any]] = []
         for places in batches(pending, span // STEP_SECONDS):
-            ends, is_settled = _look_from(fleet, rows[places], rule, mark - span, mark)
-            done = is_settled | is_last
+            ends, done = _look_from(fleet, rows[places], rule, (mark - span, mark), is_last=is_last)
             found[places[done]] = ends[done]
             left.append(places[~done])
         pending = np.concatenate(left)
@@ -126,13 +126,17 @@ def settle(fleet: FleetAt, rows: Rows, rule: IdleRule, mark: int) -> Carry:
 
 
 def _look_from(
-    fleet: FleetAt, rows: Rows, rule: IdleRule, begin: int, mark: int
+    fleet: FleetAt, rows: Rows, rule: IdleRule, span: tuple[int, int], *, is_last: bool
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Fold over (begin, mark] under both suppositions; the ends, and whether the past can't change them."""
+    """Fold over the span under both suppositions; the ends, and whether the past can't change them.
+
+    In the last span a GPU's life is taken to begin with its first sample there: older ones are kept no more.
+    """
+    begin, mark = span
     block = load_block(fleet.ids(rows), moment(begin), moment(mark))
     facts = fleet.facts(rows, begin)
     first_marks = fleet.first_marks(rows)
-    is_new = first_marks > begin  # its whole life lies in the span
+    is_new = (first_marks > begin) | is_last  # its whole life lies in the span
     known = facts.latest_start(np.array([begin], dtype=np.int64))[:, 0]
     starts = np.where(known > NEVER, known, first_marks.astype(np.float64))
     whole = beginning(len(rows), begin).rows

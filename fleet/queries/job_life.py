@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -36,23 +36,22 @@ def uses_over(fleet: FleetAt, asked: Mapping[Key, Spans]) -> dict[Key, Use]:
     Many are read together, as far as memory allows; a very large one in parts. What has no activity has no answer.
     """
     parts: defaultdict[Key, list[Use]] = defaultdict(list)
-    keys = sorted((key for key in asked if asked[key]), key=lambda key: min(start for _, start, _ in asked[key]))
-    group: list[Key] = []
-    for key in keys:
-        if group and _samples(fleet, [asked[one] for one in (*group, key)]) > SAMPLES_AT_ONCE:
-            _measure(fleet, {one: asked[one] for one in group}, parts)
-            group = []
-        group.append(key)
+    began = {key: min(start for _, start, _ in spans) for key, spans in asked.items() if spans}
+    group: dict[Key, Spans] = {}
+    rows: set[int] = set()
+    marks = 0
+    for key in sorted(began, key=lambda key: began[key]):
+        mine = {row for row, _, _ in asked[key]}
+        if group and (len(rows) + len(mine - rows)) * marks > SAMPLES_AT_ONCE:
+            _measure(fleet, group, parts)
+            group, rows = {}, set()
+        if not group:
+            marks = int((fleet.mark - began[key]) // STEP_SECONDS) + 1
+        group[key] = asked[key]
+        rows |= mine
     if group:
-        _measure(fleet, {one: asked[one] for one in group}, parts)
+        _measure(fleet, group, parts)
     return {key: _together(found) for key, found in parts.items()}
-
-
-def _samples(fleet: FleetAt, many: Sequence[Spans]) -> int:
-    """How many samples a block would hold."""
-    begin = min(start for spans in many for _, start, _ in spans)
-    rows = {row for spans in many for row, _, _ in spans}
-    return len(rows) * int((fleet.mark - begin) // STEP_SECONDS + 1)
 
 
 def _measure(fleet: FleetAt, group: Mapping[Key, Spans], parts: defaultdict[Key, list[Use]]) -> None:

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from common.periods import STEP
 from fleet.actions.idle_runs import update_idle_runs
 from fleet.actions.judge import judge_fleet
-from fleet.models import ChangedHour, Gpu, GpuClock, IdleRuleVersion, IdleRun, InstanceState
+from fleet.models import (
+    ChangedHour,
+    Finding,
+    Gpu,
+    GpuClock,
+    GpuPlacement,
+    IdleRuleVersion,
+    IdleRun,
+    InstanceState,
+    Verdict,
+)
 from tests.support.sampled_fleet import DAY, Device, NoPrices, at, first_seen, machine, play
 
 pytestmark = pytest.mark.django_db
@@ -150,3 +160,44 @@ def test_pass_by_pass_and_at_once_tell_the_same_runs(
         update_idle_runs(until=end + timedelta(seconds=30))
         assert runs() == fresh(gpu, end)
         transaction.set_rollback(True)
+
+
+def test_a_back_fill_of_the_past_leaves_what_came_after_it() -> None:
+    _, (gpu,) = machine("i-one")
+    first_seen(gpu, "06:05")
+    play(gpu, "06:00", "07:00", gpu_util=90)
+    play(gpu, "07:00", "09:00", gpu_util=0)
+    play(gpu, "09:00", "09:30", gpu_util=90)
+    play(gpu, "09:30", "11:00", gpu_util=0)
+    passes("08:00", "11:00")
+    assert runs() == [("07:00", "09:00"), ("09:30", None)]
+    update_idle_runs(until=at("08:00"), gpu_ids=[gpu.row.pk], since=at("06:00"))
+    assert runs() == [("07:00", "09:00"), ("09:30", None)]
+    passes("11:05", "11:05")
+    assert runs() == [("07:00", "09:00"), ("09:30", None)]
+
+
+def test_a_replay_behind_a_back_fill_judges_as_if_it_were_live() -> None:
+    _, (gpu,) = machine("i-one")
+    first_seen(gpu, "06:05")
+    play(gpu, "06:00", "07:00", gpu_util=90)
+    play(gpu, "07:00", "12:00", gpu_util=0)
+    update_idle_runs(until=at("12:00"), gpu_ids=[gpu.row.pk], since=at("06:00"))
+    assert runs() == [("07:00", None)]
+    passes("07:00", "09:00")
+    rows = Verdict.objects.filter(subject_kind="instance").order_by("start")
+    assert [(f"{row.start:%H:%M}", row.state) for row in rows] == [("07:00", "working"), ("08:00", "held")]
+    assert runs() == [("07:00", None)]
+    assert set(GpuClock.objects.values_list("lane", flat=True)) == {"", "behind"}
+    passes("11:45", "12:30")
+    assert runs() == [("07:00", None)]
+    assert Finding.objects.filter(kind="idle").count() == 1
+
+
+def test_a_card_that_stands_nowhere_any_more_still_has_its_past() -> None:
+    row, (gpu,) = machine("i-gone")
+    first_seen(gpu, "06:05")
+    play(gpu, "06:00", "09:00", gpu_util=0)
+    GpuPlacement.objects.filter(gpu=gpu.row).update(end=at("09:00"))
+    update_idle_runs(until=at("12:00"), gpu_ids=[gpu.row.pk], since=at("06:00"))
+    assert runs() == [("06:05", None)]
