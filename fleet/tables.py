@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
 from typing import Any
 
@@ -29,7 +29,14 @@ def idle_minutes(evidence: Mapping[str, Any], since: datetime | None, at: dateti
 
 
 def sentence_of(
-    state: str, reason: str, since: datetime | None, evidence: Mapping[str, Any], *, price: Price | None, at: datetime
+    state: str,
+    reason: str,
+    since: datetime | None,
+    evidence: Mapping[str, Any],
+    *,
+    price: Price | None,
+    at: datetime,
+    zone: tzinfo,
 ) -> str:
     """Say in a sentence what a machine does and what that was seen from, in the words that `judge` uses."""
     minutes = idle_minutes(evidence, since, at) if state in IDLE else None
@@ -37,7 +44,16 @@ def sentence_of(
     if price:
         cost = cost_of(price[0], minutes) if minutes is not None else None
         money = {"price_per_hour": plain(price[0]), "idle_cost": plain(cost), "currency": price[1]}
-    facts = {"gpus": 0, **evidence, **money, "state": state, "reason": reason, "minutes": minutes, "at": iso(at)}
+    facts = {
+        "gpus": 0,
+        **evidence,
+        **money,
+        "state": state,
+        "reason": reason,
+        "minutes": minutes,
+        "at": iso(at),
+        "zone": zone,
+    }
     return verdict_sentence(facts | {"since": iso(since) if since else None})
 
 

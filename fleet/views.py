@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from billing.queries.instance_cost import instance_cost
-from billing.queries.prices import Prices
+from billing.queries.prices_now import PricesNow
 from common.periods import local_day, month_period
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.ports import HourlyPrice
@@ -71,7 +71,10 @@ def _sentence(record: Record, cost: Cost, visitor: Visitor) -> str:
     if verdict is None:
         return ""
     rate = (cost.price.per_hour, cost.price.currency) if cost.price else None
-    return sentence_of(verdict.state, verdict.reason, verdict.since, record.evidence, price=rate, at=visitor.now)
+    return sentence_of(
+        verdict.state, verdict.reason, verdict.since, record.evidence, price=rate, at=visitor.now,
+        zone=visitor.house.zone,
+    )  # fmt: skip
 
 
 def _model(record: Record) -> str:
@@ -79,7 +82,7 @@ def _model(record: Record) -> str:
 
 
 def _cost(record: Record, visitor: Visitor) -> Cost:
-    price = Prices([record.id]).prices([record.id], visitor.now).get(record.id)
+    price = PricesNow().prices([record.id], visitor.now).get(record.id)
     minutes = _idle_minutes(record, visitor)
     idle = cost_of(price.per_hour, minutes) if price and minutes is not None else None
     zone = visitor.house.zone

@@ -218,11 +218,27 @@ def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
             members=tuple(_members([gpus[row] for row in rows], rows, one, at)), placed=tuple(rows),
         )  # fmt: skip
     jobs, jobs_of = _jobs(at, {gpu.id: row for row, gpu in enumerate(gpus)}, gpus, resolver)
+    _lend_teams(machines, jobs, jobs_of)
     return FleetAt(
         at=at, gpus=gpus, machines=machines, jobs=jobs, organization_rule=organization_rule, starts=starts,
         has_accounts=any(one.account is not None for one in instances), resolver=resolver, jobs_of=jobs_of,
         moved=_moved(at, starts),
     )  # fmt: skip
+
+
+def _lend_teams(
+    machines: dict[int, Machine], jobs: Mapping[int, Workload], jobs_of: Mapping[int, Sequence[int]]
+) -> None:
+    """Give a machine that no rule gives to a team the one team whose jobs hold every GPU of it.
+
+    Its policy stays the one of the rules: a job that comes or goes must not change what may happen to a machine.
+    """
+    for pk, machine in machines.items():
+        if machine.team_id is None and machine.members:
+            teams = {frozenset(jobs[job].team_id for job in jobs_of.get(row, ())) for row in machine.members}
+            one = next(iter(teams))
+            if len(teams) == 1 and len(one) == 1:
+                machines[pk] = replace(machine, team_id=next(iter(one)))
 
 
 def _placed_gpus(at: datetime, gpu_ids: Collection[int]) -> list[GpuRow]:

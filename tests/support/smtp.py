@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from aiosmtpd.controller import Controller
 
 from tests.support.processes import free_port
+
+logging.getLogger("mail.log").setLevel(logging.WARNING)  # a line for every connection, from a thread of its own
 
 
 class SmtpSink:

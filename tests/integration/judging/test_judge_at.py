@@ -309,3 +309,16 @@ def test_long_idleness_is_found_however_far_back_it_began() -> None:
     found = judged("03:00", EightDollars())["i-long"]
     assert (found["since"], found["minutes"]) == ("2025-05-02T03:00:00Z", 32 * 1440)
     assert found["idle_cost"] == "6144.00"
+
+
+def test_a_machine_without_a_rule_belongs_to_the_one_team_whose_jobs_hold_all_of_it() -> None:
+    Team.objects.create(name="red", from_telemetry=True)
+    _, whole = machine("i-whole", gpus=2, account=None)
+    _, half = machine("i-half", gpus=2, account=None)
+    for gpu in (*whole, *half):
+        play(gpu, "08:00", "10:00", gpu_util=90)
+    job("red/train-0", whole, "08:00", labels={"namespace": "red"})
+    job("red/train-1", half[:1], "08:00", labels={"namespace": "red"})
+
+    rows = judged("10:00")
+    assert {name: row["team"] for name, row in rows.items()} == {"i-whole": "red", "i-half": None}

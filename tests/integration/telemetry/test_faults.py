@@ -147,3 +147,33 @@ def test_dropped_values_are_counted_by_day(fleet_of: Make) -> None:
     fleet.collect(600)
     row = BadSample.objects.get()
     assert (str(row.day), row.kind, row.signal, row.count) == ("2025-06-03", "sentinel", "gpu_util", 1)
+
+
+def test_a_second_source_of_the_same_gpus_is_told_and_changes_nothing(fleet_of: Make) -> None:
+    fleet = fleet_of(History().gpu(1, every(30, T0 + 5, T0 + 900), 9))
+    fleet.collect(600)
+    other = Source.objects.create(name="other", kind="prometheus", spec=fleet.source.spec)
+    result = collect_source(other.pk, now=at(900))
+    assert (result.samples, result.warnings) == (0, ["duplicate_source: 1 GPUs are read from main already"])
+    assert fleet.gpus()[0].source == fleet.source
+    Source.objects.filter(pk=fleet.source.pk).update(is_enabled=False)
+    assert collect_source(other.pk, now=at(900)).samples == 1
+    assert fleet.gpus()[0].source == other
+
+
+def test_late_points_are_read_again(between: tuple[Fleet, Between]) -> None:
+    fleet, proxy = between
+    nothing = json_answer({"status": "success", "data": {"resultType": "matrix", "result": []}})
+    proxy.instead = lambda query: nothing if "DCGM" in query else None
+    assert fleet.collect(600).samples == 0  # whole answers, the points had not arrived
+    proxy.instead = lambda query: None
+    assert fleet.collect(900).samples == 24
+    proxy.seen.clear()
+    assert fleet.collect(1200).samples == 0
+    assert not any("sum_over_time" in query and "900" in query for query in proxy.seen)
+
+
+def test_a_source_without_gpu_metrics_says_so(fleet_of: Make) -> None:
+    fleet = fleet_of(History().add("node_load1", {"job": "x"}, [(t, 1) for t in every(30, T0, T0 + 600)]))
+    (warning,) = fleet.collect(600).warnings
+    assert warning.startswith("no_gpu_metrics: ")
