@@ -1,0 +1,63 @@
+"""Fields and shapes that several routes share; they only describe answers, which are written as plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+
+def text(help_text: str = "", *, null: bool = False) -> serializers.CharField:
+    """Give a text."""
+    return serializers.CharField(help_text=help_text, allow_null=null)
+
+
+def whole(help_text: str = "", *, null: bool = False) -> serializers.IntegerField:
+    """Give a whole number."""
+    return serializers.IntegerField(help_text=help_text, allow_null=null)
+
+
+def moment(help_text: str = "", *, null: bool = False) -> serializers.DateTimeField:
+    """Give a time, `YYYY-MM-DDTHH:MM:SSZ`."""
+    return serializers.DateTimeField(help_text=help_text, allow_null=null)
+
+
+def amount(help_text: str = "", *, null: bool = False) -> serializers.DecimalField:
+    """Give an exact number, written as a text in plain notation."""
+    return serializers.DecimalField(max_digits=38, decimal_places=18, help_text=help_text, allow_null=null)
+
+
+def number(help_text: str = "", *, null: bool = True) -> serializers.FloatField:
+    """Give a measured number: percents from 0 to 100, minutes; null: unknown."""
+    return serializers.FloatField(help_text=help_text, allow_null=null)
+
+
+class SubjectShape(serializers.Serializer[Any]):
+    """What something is about."""
+
+    kind = text()
+    id = text()
+    account = text(null=True)
+
+
+class WhereShape(serializers.Serializer[Any]):
+    """The place of an error; ``key``: the parameter."""
+
+    file = text(null=True)
+    line = whole(null=True)
+    key = text(null=True)
+
+
+class ErrorShape(serializers.Serializer[Any]):
+    """An error: a stable code, a sentence, a remedy and a place."""
+
+    code = text()
+    message = text()
+    hint = text()
+    where = WhereShape()
+
+
+class RefusalShape(serializers.Serializer[Any]):
+    """The one shape of every refusal."""
+
+    error = ErrorShape()
