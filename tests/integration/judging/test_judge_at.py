@@ -330,6 +330,13 @@ def test_a_running_machine_without_a_price_says_so() -> None:
     (found,) = [one for one in judged("10:00")["i-1"]["findings"] if one["kind"] == "unpriced"]
     assert (found["since"], found["evidence"]) == (
         "2025-06-02T08:00:00Z",
-        {"provider": "aws", "sku": "p5.48xlarge", "gpu_model": None, "gpu_count": 1, "region": "us-east-1"},
+        {
+            "subject": {"kind": "instance", "id": "i-1"},
+            "provider": "aws",
+            "sku": "p5.48xlarge",
+            "gpu_model": None,
+            "gpu_count": 1,
+            "region": "us-east-1",
+        },
     )
     assert "unpriced" not in kinds(judged("10:00", EightDollars())["i-1"])
