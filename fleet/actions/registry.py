@@ -96,6 +96,13 @@ class Registry:
                 row.last_seen_at.timestamp(),
             )
 
+    @property
+    def has_facts(self) -> bool:
+        """Say whether memory and limit are known of every device that was seen in the last hour of data."""
+        newest = max((gpu.last_seen for gpu in self.gpus.values()), default=0.0)
+        live = [gpu for gpu in self.gpus.values() if gpu.last_seen > newest - 3600]
+        return all(gpu.memory_total_mib and gpu.power_limit_watts for gpu in live)
+
     def target_key(self, series: RawSeries, identity: Identity) -> str:
         """Give the target's name; a series without job and instance is a target of its own device."""
         return series.target or (f"{identity.uuid}/{identity.mig}" if identity.mig else identity.uuid)

@@ -115,7 +115,9 @@ class Grid:
         dialect = metric.dialect
         if not dialect.split:
             return True
-        value = labels.get(dialect.split, "")
+        value = labels.get(dialect.split)
+        if value is None:
+            return not metric.is_summed
         return not metric.is_summed and value in ("", dialect.split_wins)
 
     def grow(self) -> None:
