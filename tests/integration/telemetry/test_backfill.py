@@ -176,3 +176,11 @@ def test_slices_beside_whole_gpus_are_collected_too(fleet_of: Make) -> None:
         fleet.collect(seconds)
     assert fleet.block(0, 900).points.tolist() == [[10] * 3] * 2
     assert fleet.means(0, 900, Signal.GR_ENGINE) == [[None] * 3, [25] * 3]
+
+
+def test_a_point_on_a_mark_belongs_to_the_sample_that_ends_there(fleet_of: Make) -> None:
+    history = History().gpu(1, [T0], 100).gpu(1, [T0 + 300], 0).gpu(1, [T0 + 600], 50)
+    fleet = fleet_of(history)
+    fleet.backfill(0, 600)
+    assert fleet.means(0, 600) == [[0, 50]]
+    assert fleet.block(0, 600).peak[Signal.GPU_UTIL].tolist() == [[0, 50]]

@@ -10,6 +10,7 @@ import pytest
 
 from fleet.actions.collect import collect_source
 from fleet.domain.signals import Signal
+from fleet.domain.slicing import Slice
 from fleet.models import BadSample, Source, SourcePull
 from tests.integration.telemetry.conftest import T0, Fleet, at
 from tests.support.gpu_history import History, every
@@ -25,10 +26,13 @@ class Between:
         self.behind = behind
         self.instead: Callable[[str], Answer | None] = lambda query: None
         self.seen: list[str] = []
+        self.moment = 0.0  # at which the query being answered is evaluated
         server.respond = self.answer
 
     def answer(self, request: Request) -> Answer:
-        query = (request.form if request.body else request.query).get("query", [""])[0]
+        asked = request.form if request.body else request.query
+        query = asked.get("query", [""])[0]
+        self.moment = float((asked.get("end") or asked.get("time") or ["0"])[0])
         self.seen.append(query)
         found = self.instead(query)
         if found is not None:
@@ -97,6 +101,21 @@ def test_a_partial_answer_never_replaces_a_full_one(between: tuple[Fleet, Betwee
     again = fleet.block(0, 900)
     for signal in (Signal.GPU_UTIL, Signal.POWER_WATTS):
         assert again.mean[signal].tolist() == full.mean[signal].tolist()
+
+
+def test_what_is_whole_after_a_partial_slice_does_not_hide_it(
+    between: tuple[Fleet, Between], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet, proxy = between
+    pieces = [Slice(T0 + 300, T0 + 300, T0 - 60, True), Slice(T0 + 600, T0 + 900, T0 + 240, True)]
+    monkeypatch.setattr("fleet.actions.collect.plan_slices", lambda *args, **more: pieces)
+    fleet.source.collected_until = at(0)
+    fleet.source.save()
+    cut = b'{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}'
+    proxy.instead = lambda query: Answer(200, cut) if proxy.moment == T0 + 300 and "POWER" in query else None
+    assert fleet.collect(900).is_partial is True
+    fleet.source.refresh_from_db()
+    assert fleet.source.collected_until == at(0)
 
 
 def test_too_many_samples_halve_the_shard(between: tuple[Fleet, Between]) -> None:
