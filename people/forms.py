@@ -30,5 +30,5 @@ class TokenForm(forms.Form):
 
     def __init__(self, *args: Any, teams: Sequence[TeamName], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = cast(forms.ChoiceField, self.fields["team"])
+        field = cast("forms.ChoiceField", self.fields["team"])
         field.choices = [("", _("All that I see")), *((team.name, team.name) for team in teams)]

@@ -12,7 +12,7 @@ from common.pages import Page, Slice
 from people.api.documented import listed
 from people.api.parameters import SINCE, TEAM, UNTIL, Parameter
 from people.api.routes import ListRoute
-from people.api.shapes import SubjectShape, moment, text, whole
+from people.api.shapes import SubjectShape, flag, moment, number, several, text, whole
 
 
 class AlertShape(serializers.Serializer[Any]):
@@ -38,7 +38,7 @@ class AttemptShape(serializers.Serializer[Any]):
     at = moment()
     outcome = text("accepted, transient, permanent, simulated or unknown")
     status = whole("their code", null=True)
-    retry_after = serializers.FloatField(allow_null=True, help_text="seconds")
+    retry_after = number("seconds")
     detail = text(null=True)
 
 
@@ -47,7 +47,7 @@ class DeliveryShape(serializers.Serializer[Any]):
 
     message = text("the stable id that the message is sent under")
     kind = text()
-    alerts = serializers.ListField(child=serializers.IntegerField())
+    alerts = several(whole())
     subject = text()
     channel = text()
     to = text(null=True)
@@ -55,7 +55,7 @@ class DeliveryShape(serializers.Serializer[Any]):
     delivered_at = moment(null=True)
     attempts = AttemptShape(many=True)
     doubles = whole("sent again after a death between acceptance and record")
-    is_fallback = serializers.BooleanField()
+    is_fallback = flag()
 
 
 @listed(AlertShape, "What is or was wrong, newest first.")

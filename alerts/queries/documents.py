@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from alerts.models import Alert, Attempt, Delivery
+from alerts.models import Alert, Attempt, Delivery, Message
 from alerts.models.alert import RESOLVED
 from alerts.models.delivery import DeliveryState
 from common.pages import Page, Slice
@@ -50,8 +50,8 @@ def alerts_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -> Pa
         rows = rows.filter(opened_at__lt=asked["until"])
     if part.after is not None:
         rows = rows.filter(pk__lt=part.after)
-    told = Alert.messages.through.objects.filter(alert=OuterRef("pk")).order_by().values("alert")
-    rows = rows.annotate(notices=Coalesce(Subquery(told.annotate(n=Count("pk")).values("n")), 0))
+    told = Message.objects.filter(alerts=OuterRef("pk")).order_by().values("alerts").annotate(n=Count("pk"))
+    rows = rows.annotate(notices=Coalesce(Subquery(told.values("n")), 0))
     return part.page([(row.pk, _alert(row, None)) for row in rows[: part.limit + 1]])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.domain.spend import KINDS, STATES, TIMES
-from people.api.shapes import amount, moment, number, text, whole
+from people.api.shapes import amount, flag, link, mapping, moment, number, text, whole
 
 
 def _amounts(name: str, keys: tuple[str, ...], *, null: bool) -> type[serializers.Serializer[Any]]:
@@ -32,7 +32,7 @@ class PeriodShape(serializers.Serializer[Any]):
 class SpendRowShape(serializers.Serializer[Any]):
     """One group in one currency; null amounts: nothing of it has a price."""
 
-    key = serializers.DictField(child=serializers.CharField(allow_null=True))
+    key = mapping("the groupings", of=text(null=True))
     special = text("unassigned, where there is no team", null=True)
     currency = text()
     gross = amount(null=True)
@@ -55,9 +55,9 @@ class SpendShape(serializers.Serializer[Any]):
     basis = text()
     cut = text()
     rows = SpendRowShape(many=True)
-    totals = serializers.DictField(child=amount(), help_text="by currency, of all pages")
+    totals = mapping("by currency, of all pages", of=amount())
     billed_share_pct = number()
-    next = serializers.URLField(allow_null=True, help_text="the next page; null at the end")
+    next = link("the next page; null at the end")
 
 
 class IntervalShape(serializers.Serializer[Any]):
@@ -98,4 +98,4 @@ class PriceShape(serializers.Serializer[Any]):
     valid_to = moment(null=True)
     source = text()
     source_date = serializers.DateField(allow_null=True)
-    is_suggested = serializers.BooleanField(help_text="from the shipped price book; a declared one wins")
+    is_suggested = flag("from the shipped price book; a declared one wins")

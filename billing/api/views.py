@@ -20,7 +20,7 @@ from common.errors import BadInput, Where
 from common.pages import Page, Slice
 from common.periods import month_period
 from people.api.documented import documented, listed
-from people.api.parameters import CURSOR, LIMIT, TEAM, USUAL, Parameter
+from people.api.parameters import TEAM, USUAL, Parameter
 from people.api.routes import ListRoute, whole_page
 
 LONGEST = timedelta(days=1830)
@@ -63,8 +63,12 @@ def _check_length(asked: SpendAsked) -> None:
     """Refuse periods that no page could show; what only hours can tell reads each of them."""
     longest = LONGEST if in_days(asked.group_by) else LONGEST_BY_HOURS
     if asked.period.end - asked.period.start > longest:
-        hint = f"Ask for {longest.days} days at most" + ("." if longest == LONGEST else ", or group by team, account or day.")
-        raise BadInput("period_too_long", "This period is too long for one answer.", hint=hint, where=Where(key="since"))
+        hint = f"Ask for {longest.days} days at most" + (
+            "." if longest == LONGEST else ", or group by team, account or day."
+        )
+        raise BadInput(
+            "period_too_long", "This period is too long for one answer.", hint=hint, where=Where(key="since")
+        )
 
 
 @listed(RuntimeShape, "When instances ran in a month, and what that cost, as `runtime` prints it.")
@@ -76,7 +80,9 @@ class RuntimeRoute(ListRoute):
     def page(self, asked: Mapping[str, Any], part: Slice) -> Page:
         """Read one page."""
         if not asked.get("month"):
-            raise BadInput("bad_month", "No month is given.", hint="Give month, like 2025-06.", where=Where(key="month"))
+            raise BadInput(
+                "bad_month", "No month is given.", hint="Give month, like 2025-06.", where=Where(key="month")
+            )
         period = month_period(asked["month"], self.visitor.house.zone)
         return runtime_page(period, self.rows_of(asked), part)
 

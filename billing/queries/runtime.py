@@ -76,7 +76,8 @@ def runtime(
 ) -> list[RunTime]:
     """Give every instance that existed or cost something in ``period``, by account and name; one entry per currency.
 
-    A run that goes on ends where it is metered up to. ``team_ids``: only instances of which these teams bear a part. ``instance_ids``: only these.
+    A run that goes on ends where it is metered up to. ``team_ids``: only instances of which these teams bear a part.
+    ``instance_ids``: only these.
     """
     costs = _costs(period, team_ids, with_unassigned, instance_ids)
     runs = _runs(period, instance_ids)

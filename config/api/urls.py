@@ -16,5 +16,5 @@ urlpatterns = [
     path("v1/", include(VERSION)),
     path("schema/", schema, name="api_schema"),
     path("docs/", api_docs, name="api_docs"),
-    re_path(r"^.*$", NoSuchRoute.as_view(), name="api_no_such_route"),
+    re_path(r".*$", NoSuchRoute.as_view(), name="api_no_such_route"),
 ]

@@ -1,4 +1,4 @@
-"""Declare ownership rules with their dates; without any, make teams of namespaces; keep the team of instances and jobs."""
+"""Declare ownership rules with their dates; without any, make teams of namespaces; keep teams of what there is now."""
 
 from __future__ import annotations
 

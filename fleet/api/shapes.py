@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from people.api.shapes import SubjectShape, amount, moment, number, text, whole
+from people.api.shapes import SubjectShape, amount, flag, mapping, moment, number, several, text, whole
 
 STATE = "warm_up, working, held, empty, unknown or stopped"
 
@@ -33,7 +33,7 @@ class GpuShape(MeasuredShape):
     minutes = number("covered minutes; null where only `judge` counts them")
     team = text(null=True)
     owner = text(null=True)
-    jobs = serializers.ListField(child=serializers.CharField(), help_text="ids of the jobs that hold it")
+    jobs = several(text(), "ids of the jobs that hold it")
 
 
 class PlacedGpuShape(GpuShape):
@@ -83,7 +83,7 @@ class FindingOnInstanceShape(serializers.Serializer[Any]):
     kind = text()
     since = moment()
     minutes = number()
-    evidence = serializers.DictField()
+    evidence = mapping()
 
 
 class FindingShape(FindingOnInstanceShape):
@@ -121,8 +121,8 @@ class InstanceShape(MeasuredShape):
     idle_cost = amount(null=True)
     instance_state = text("running, stopping, stopped, stopped_billed, terminated or gone")
     exempt = ExemptShape(allow_null=True)
-    vetoes = serializers.ListField(child=serializers.DictField())
-    stopped_but_billed = serializers.BooleanField()
+    vetoes = several(mapping())
+    stopped_but_billed = flag()
     gpus = GpuShape(many=True)
     jobs = JobOnInstanceShape(many=True)
     findings = FindingOnInstanceShape(many=True)
@@ -161,13 +161,13 @@ class RecordShape(serializers.Serializer[Any]):
     owner = text(null=True)
     at = moment()
     verdict = VerdictShape()
-    evidence = serializers.DictField(help_text="the window, and every sample of it by GPU")
-    policy = serializers.DictField(help_text="every number of the rule, with where it comes from")
-    exemptions = serializers.ListField(child=serializers.DictField())
-    vetoes = serializers.ListField(child=serializers.DictField())
+    evidence = mapping("the window, and every sample of it by GPU")
+    policy = mapping("every number of the rule, with where it comes from")
+    exemptions = several(mapping())
+    vetoes = several(mapping())
     findings = FindingOnInstanceShape(many=True)
     jobs = JobOnInstanceShape(many=True)
-    release = serializers.DictField(allow_null=True)
+    release = mapping(null=True)
     next = NextShape(many=True)
 
 
@@ -180,4 +180,4 @@ class SourceShape(serializers.Serializer[Any]):
     age_minutes = number()
     gpus = whole(null=True)
     coverage_pct = number()
-    error = serializers.DictField(allow_null=True)
+    error = mapping(null=True)

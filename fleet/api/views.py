@@ -62,7 +62,11 @@ class Instances(ListRoute):
         return standing_page(asked, part, self.rows_of(asked), reader, PricesNow(), say=verdict_sentence)
 
 
-@documented(RecordShape, "The decision record of one instance, as `explain` prints it.", path=("account", "external_id"))
+@documented(
+    RecordShape,
+    "The decision record of one instance, as `explain` prints it.",
+    path={"account": "its provider account; `-` for a host that no account knows", "external_id": "its id there"},
+)
 class Instance(Route):
     """One instance; `-` as account is for hosts that no account knows."""
 
@@ -85,7 +89,8 @@ class Instance(Route):
         """Leave out jobs of teams that may not be seen, and what was found about them."""
         if self.visitor.sees_all:
             return record
-        visible = {hold.name for held in holds_on([pk], self.visitor.everything, self.visitor.now).values() for hold in held}
+        holds = holds_on([pk], self.visitor.everything, self.visitor.now).get(pk, [])
+        visible = {hold.name for hold in holds}
         record["jobs"] = [job for job in record["jobs"] if job["id"] in visible]
         record["findings"] = [
             one

@@ -17,7 +17,7 @@ from people.roles import TeamChoice
 
 
 def gpus_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, reader: Reader) -> Page:
-    """Give a page of GPUs whose instance is of visible teams. ``asked``: account, instance, host, state, model, uuid."""
+    """Give a page of GPUs by the team of their instance. ``asked``: account, instance, host, state, model, uuid."""
     where = Conditions(choice, "i.team_id")
     where.equal("a.name", asked.get("account"))
     where.equal("i.external_id", asked.get("instance"))
@@ -27,8 +27,8 @@ def gpus_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, reader:
     where.equal("g.uuid", asked.get("uuid"))
     where.compare("g.id > %s", part.after)
     names = (
-        "id", "uuid", "mig_instance", "index", "model", "host", "instance", "instance_id", "account", "team_id", "owner",
-        "first_seen_at", "last_seen_at", "memory_total_mib", "state", "reason", "since", "evidence",
+        "id", "uuid", "mig_instance", "index", "model", "host", "instance", "instance_id", "account", "team_id",
+        "owner", "first_seen_at", "last_seen_at", "memory_total_mib", "state", "reason", "since", "evidence",
     )  # fmt: skip
     with connection.cursor() as cursor:
         cursor.execute(
@@ -92,8 +92,8 @@ def findings_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, rea
 
 def _finding(row: tuple[Any, ...], reader: Reader) -> dict[str, Any]:
     (
-        pk, kind, subject_kind, subject, team_id, episode, since, opened_at, closed_at, because, reopened, text, instance,
-        account,
+        pk, kind, subject_kind, subject, team_id, episode, since, opened_at, closed_at, because, reopened, text,
+        instance, account,
     ) = row  # fmt: skip
     evidence = orjson.loads(text)
     minutes = evidence.get("minutes")

@@ -67,8 +67,8 @@ def _instances(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -> lis
     where.equal("i.state", asked.get("instance_state"))
     where.compare("i.id > %s", part.after)
     return _read(
-        f"""SELECT i.id, i.external_id AS instance, a.name AS account, i.host, i.team_id, i.attributes::text, i.gpu_count,
-                   i.state AS instance_state, i.last_started_at, i.launched_at, v.state, v.reason, v.since,
+        f"""SELECT i.id, i.external_id AS instance, a.name AS account, i.host, i.team_id, i.attributes::text,
+                   i.gpu_count, i.state AS instance_state, v.state, v.reason, v.since,
                    v.confidence, v.policy, (v.evidence || coalesce(f.evidence, '{{}}'))::text AS evidence
             FROM fleet_instance i JOIN fleet_verdict v
                 ON v.subject_kind = 'instance' AND v.subject_id = i.id AND v."end" IS NULL

@@ -71,7 +71,9 @@ def _team_for(user: User, name: str) -> Team | None:
     team = Team.objects.filter(name__iexact=name.strip()).first()
     visible = visible_team_ids(user)
     if team is None or (visible is not None and team.pk not in visible):
-        raise BadInput("unknown_team", f"There is no team {name!r}.", hint="Take one of the teams that this person sees.")
+        raise BadInput(
+            "unknown_team", f"There is no team {name!r}.", hint="Take one of the teams that this person sees."
+        )
     return team
 
 
@@ -83,7 +85,9 @@ def revoke_token(*, now: datetime, by: str, prefix: str, owner: User | None = No
     with transaction.atomic():
         token = found.select_for_update().first()
         if token is None:
-            raise BadInput("unknown_token", f"There is no token {prefix!r}.", hint="`token list` shows those there are.")
+            raise BadInput(
+                "unknown_token", f"There is no token {prefix!r}.", hint="`token list` shows those there are."
+            )
         if token.revoked_at is None:
             token.revoked_at = now
             token.save(update_fields=["revoked_at"])

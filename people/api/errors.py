@@ -15,7 +15,7 @@ from common.errors import BadInput, FleetledgerError
 log = structlog.get_logger(__name__)
 
 Told = tuple[int, str, str, str]  # status, code, message, hint
-NOT_FOUND: Told = (404, "not_found", "There is no such thing, or it is not yours to see.", "")
+NOT_FOUND: Told = (404, "not_found", "There is no such thing, or it is not yours to see.", "See /api/docs/.")
 
 
 class NotPermitted(exceptions.APIException):
@@ -32,13 +32,11 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response:
         return Response({"error": document}, status=400 if isinstance(error, BadInput) else 409)
     known = _tell(error)
     if known is None:
-        log.exception("api_error", path=context["request"].path)
+        log.error("api_error", path=context["request"].path, exc_info=error)
         known = (500, "internal_error", "Something went wrong here.", "The log of the web process has more.")
     number, code, message, hint = known
     where = {"file": None, "line": None, "key": None}
-    answer = Response(
-        {"error": {"code": code, "message": message, "hint": hint, "where": where}}, status=number
-    )
+    answer = Response({"error": {"code": code, "message": message, "hint": hint, "where": where}}, status=number)
     if isinstance(error, exceptions.APIException):
         if getattr(error, "auth_header", None):
             answer["WWW-Authenticate"] = error.auth_header
@@ -48,24 +46,43 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response:
 
 
 def _tell(error: Exception) -> Told | None:
-    match error:
-        case Http404() | exceptions.NotFound():
-            return NOT_FOUND
-        case exceptions.AuthenticationFailed():
-            return 401, "bad_token", str(error.detail), "`manage.py token create` or /settings/tokens/ makes a new one."
-        case exceptions.NotAuthenticated():
-            hint = "Send `Authorization: Bearer TOKEN`; /settings/tokens/ makes tokens."
-            return 401, "not_signed_in", "Nobody is signed in.", hint
-        case exceptions.MethodNotAllowed():
-            return 405, "method_not_allowed", "This route does not know this method.", "It is for reading: GET."
-        case exceptions.NotAcceptable():
-            return 406, "not_acceptable", "Answers are application/json.", ""
-        case exceptions.Throttled():
-            return 429, "too_many_calls", "Too many calls in this minute.", "Wait as long as Retry-After says."
-        case NotPermitted():
-            return 403, "not_permitted", str(error.detail), ""
-        case exceptions.PermissionDenied() | PermissionDenied():
-            return 403, "refused", "This is refused.", "A page sends its CSRF token; a token needs the scope read."
-        case exceptions.APIException():
-            return error.status_code, "bad_request", "This request can't be read.", ""
+    """Find the answer of the first kind that the error is of."""
+    for kinds, told in _ANSWERS:
+        if isinstance(error, kinds):
+            number, code, message, hint = told
+            return number, code, message or str(getattr(error, "detail", "")), hint
     return None
+
+
+# "" as message: the error's own words, which are ours. From the most special kind to the most general one.
+_ANSWERS: tuple[tuple[tuple[type[Exception], ...], Told], ...] = (
+    ((Http404, exceptions.NotFound), NOT_FOUND),
+    (
+        (exceptions.AuthenticationFailed,),
+        (401, "bad_token", "", "`manage.py token create` or /settings/tokens/ makes a new one."),
+    ),
+    (
+        (exceptions.NotAuthenticated,),
+        (
+            401,
+            "not_signed_in",
+            "Nobody is signed in.",
+            "Send `Authorization: Bearer TOKEN`; /settings/tokens/ makes one.",
+        ),
+    ),
+    (
+        (exceptions.MethodNotAllowed,),
+        (405, "method_not_allowed", "This route does not know this method.", "It is for reading: GET."),
+    ),
+    ((exceptions.NotAcceptable,), (406, "not_acceptable", "Answers are application/json.", "Accept that.")),
+    (
+        (exceptions.Throttled,),
+        (429, "too_many_calls", "Too many calls in this minute.", "Wait as long as Retry-After says."),
+    ),
+    ((NotPermitted,), (403, "not_permitted", "", "Ask an admin for a role that covers it.")),
+    (
+        (exceptions.PermissionDenied, PermissionDenied),
+        (403, "refused", "This is refused.", "A page sends its CSRF token; a token needs the scope read."),
+    ),
+    ((exceptions.APIException,), (400, "bad_request", "This request can't be read.", "See /api/docs/.")),
+)

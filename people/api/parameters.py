@@ -76,7 +76,7 @@ UNTIL = Parameter("until", "before this time", "time")
 
 
 def read_parameters(query: QueryDict, declared: Sequence[Parameter]) -> dict[str, Any]:
-    """Give the values of those that are given. Raises BadInput: unknown_parameter, repeated_parameter, and their own."""
+    """Give the values of what is given. Raises BadInput: unknown_parameter, repeated_parameter, and their own."""
     known = {one.name: one for one in declared}
     for name in query:
         if name not in known:
@@ -87,7 +87,7 @@ def read_parameters(query: QueryDict, declared: Sequence[Parameter]) -> dict[str
             raise BadInput("repeated_parameter", f"{name} is given twice.", hint="Give it once.", where=Where(key=name))
         if "\x00" in query[name]:
             raise BadInput("bad_text", f"{name} holds a NUL.", hint="Leave it out.", where=Where(key=name))
-    return {name: known[name].read(value) for name, value in query.items() if value}
+    return {name: known[name].read(str(value)) for name, value in query.items() if value}
 
 
 def write_cursor(key: int) -> str:
@@ -103,4 +103,6 @@ def read_cursor(text: str) -> int:
                 return key
     except (ValueError, binascii.Error):
         pass
-    raise BadInput("bad_cursor", "This cursor is none of ours.", hint="Take `next` as it is.", where=Where(key="cursor"))
+    raise BadInput(
+        "bad_cursor", "This cursor is none of ours.", hint="Take `next` as it is.", where=Where(key="cursor")
+    )

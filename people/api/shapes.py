@@ -32,6 +32,27 @@ def number(help_text: str = "", *, null: bool = True) -> serializers.FloatField:
     return serializers.FloatField(help_text=help_text, allow_null=null)
 
 
+def flag(help_text: str = "") -> serializers.BooleanField:
+    """Give a yes or no."""
+    return serializers.BooleanField(help_text=help_text)
+
+
+def mapping(help_text: str = "", *, null: bool = False, of: serializers.Field | None = None) -> Any:
+    """Give an object with keys of its own."""
+    more = {"child": of} if of else {}
+    return serializers.DictField(help_text=help_text, allow_null=null, **more)
+
+
+def several(of: serializers.Field, help_text: str = "") -> serializers.ListField:
+    """Give a list of plain values."""
+    return serializers.ListField(child=of, help_text=help_text)
+
+
+def link(help_text: str = "") -> serializers.URLField:
+    """Give an address, or null."""
+    return serializers.URLField(help_text=help_text, allow_null=True)
+
+
 class SubjectShape(serializers.Serializer[Any]):
     """What something is about."""
 

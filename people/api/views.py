@@ -13,7 +13,7 @@ from people.api.documented import listed
 from people.api.errors import NotPermitted
 from people.api.parameters import SINCE, UNTIL, Parameter
 from people.api.routes import ListRoute, whole_page
-from people.api.shapes import moment, text, whole
+from people.api.shapes import mapping, moment, text, whole
 from people.queries import audit_page, roles_everywhere
 from people.roles import READS_AUDIT
 
@@ -42,7 +42,7 @@ class AuditShape(serializers.Serializer[Any]):
     action = text()
     subject = AuditSubjectShape()
     reason = text()
-    details = serializers.DictField()
+    details = mapping()
 
 
 @listed(TeamShape, "The teams whose data you see, by name.")

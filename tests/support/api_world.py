@@ -68,9 +68,7 @@ def _of_team(mark: str, team: Team | None, channel: Channel, now: datetime) -> I
         rule="idle", kind="idle", subject_kind="instance", subject=box.external_id, account="lab", team=team,
         episode=f"{hour:%Y-%m-%dT%H:%M:%SZ}", opened_at=now,
     )  # fmt: skip
-    message = Message.objects.create(
-        kind="alert", topic="idle", subject=box.external_id, team=team, created_at=now
-    )
+    message = Message.objects.create(kind="alert", topic="idle", subject=box.external_id, team=team, created_at=now)
     message.alerts.add(alert)
     delivery = Delivery.objects.create(
         message=message, channel=channel, to=f"to-{mark}", state="sent", first_due=now, due_at=now, delivered_at=now

@@ -43,7 +43,9 @@ class Command(DoorCommand):
         if options["verb"] == "revoke":
             return _document(revoke_token(now=now, by=BY, prefix=options["token"]), now)
         if options["token"]:
-            raise BadInput("unexpected_word", f"create does not know {options['token']!r}.", hint="Give --owner, --name.")
+            raise BadInput(
+                "unexpected_word", f"create does not know {options['token']!r}.", hint="Give --owner, --name."
+            )
         made = create_token(
             now=now, by=BY, owner=options["owner"], name=options["name"], days=options["days"], team=options["team"],
             scopes=tuple(word.strip() for word in options["scopes"].split(",") if word.strip()),
@@ -53,7 +55,9 @@ class Command(DoorCommand):
     def text(self, answer: Any) -> str:
         """One line for each token; a new one with its secret."""
         rows = answer if isinstance(answer, list) else [answer]
-        lines = [f"{one['token']}  {one['state']:<8} {one['owner']}  {one['name']}  {one['expires_at']}" for one in rows]
+        lines = [
+            f"{one['token']}  {one['state']:<8} {one['owner']}  {one['name']}  {one['expires_at']}" for one in rows
+        ]
         secrets = [f"{one['secret']}\n(shown only now)" for one in rows if "secret" in one]
         return "\n".join([*lines, *secrets]) or "No tokens."
 

@@ -15,7 +15,7 @@ from tests.support.api_world import MARKS, ApiWorld, all_rows, api_world, fetche
 pytestmark = pytest.mark.django_db
 MONTH = f"{datetime.now(UTC):%Y-%m}"
 LISTS = ("instances", "gpus", "jobs", "findings", "alerts", "deliveries", "teams", f"runtime/?month={MONTH}")
-CAST = {
+CAST: dict[str, tuple[list[tuple[str, str | None]], set[str]]] = {
     "vision engineer": ([("engineer", "vision")], {"vision"}),
     "nlp lead": ([("team_lead", "nlp")], {"nlp", "nlp-eval"}),
     "two teams": ([("engineer", "vision"), ("viewer", "robotics")], {"vision", "robotics"}),
@@ -23,7 +23,9 @@ CAST = {
     "viewer": ([("viewer", None)], set(MARKS)),
 }
 ADDRESSES = [*(f"/api/v1/{name}{'' if '?' in name else '/'}" for name in LISTS), f"/api/v1/spend/?month={MONTH}"]
-ADDRESSES += [f"/api/v1/spend/?month={MONTH}&group_by={by}" for by in ("instance", "owner", "account,day", "cost_center")]
+ADDRESSES += [
+    f"/api/v1/spend/?month={MONTH}&group_by={by}" for by in ("instance", "owner", "account,day", "cost_center")
+]
 ADDRESSES += ["/api/v1/sources/"]
 
 

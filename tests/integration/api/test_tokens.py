@@ -1,4 +1,4 @@
-"""Tokens: made and ended by command and page, kept as digests, good for a time, counted, written into the audit trail."""
+"""Tokens: made and ended by command and page, kept as digests, good for a time, counted, audited."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_token_opens_the_api_and_only_the_api() -> None:
         "revoked_at": None, "secret": "",
     }  # fmt: skip
     assert made["secret"].startswith(f"fl_{made['token']}_")
-    assert [one["name"] for one in fetched(bearer(made["secret"]), "/api/v1/teams/")["results"]][0] == "nlp"
+    assert fetched(bearer(made["secret"]), "/api/v1/teams/")["results"][0]["name"] == "nlp"
     assert bearer(made["secret"]).get("/").status_code == 302
     assert bearer(made["secret"]).get("/settings/tokens/").status_code == 302
     (listed,) = command("list")[1]
