@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -114,6 +114,11 @@ def teams() -> dict[int, TeamName]:
     return {row[0]: TeamName(*row) for row in rows}
 
 
+def lineage(team_id: int, teams: Mapping[int, TeamName]) -> list[str]:
+    """Give a team's name followed by its parents' names, up to the top; a circle of parents ends where it closes."""
+    return [teams[pk].name for pk in _ancestry(team_id, teams)]
+
+
 def visible_team_ids(user: User) -> frozenset[int] | None:
     """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned."""
     granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
@@ -130,7 +135,7 @@ def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:
+def _ancestry(team_id: int, teams: Mapping[int, Team] | Mapping[int, TeamName]) -> list[int]:
     """Give the team and its parents; a circle of parents ends where it closes."""
     found: list[int] = []
     current: int | None = team_id
