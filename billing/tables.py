@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
+from functools import cached_property
 from urllib.parse import urlencode
 
 from django.utils.translation import gettext as _
@@ -91,12 +92,12 @@ class CurrencyBlock:
         """The parts of its bar."""
         return {state: self.total.of(state) for state in MONEY_STATES}
 
-    @property
+    @cached_property
     def largest(self) -> Decimal:
         """Compute money of the largest row: the length of a whole bar."""
         return max((row.spend.of(*MONEY_STATES) for row in self.rows), default=Decimal(0))
 
-    @property
+    @cached_property
     def state_rows(self) -> list[StateRow]:
         """One row per state; stopped only where running on while stopped costs something."""
         rows = []
@@ -177,8 +178,8 @@ class IdleRow:
     price: HourlyPrice | None
 
 
-def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: datetime) -> list[IdleRow]:
-    """Make rows of idle machines for a page of ``at``."""
+def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: datetime, zone: tzinfo) -> list[IdleRow]:
+    """Make rows of idle machines for a page of ``at``, its times in ``zone``."""
     rows = []
     for one in priced:
         found, price = one.instance, one.price
@@ -192,7 +193,7 @@ def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: d
             team=team.name if team else _("Unassigned"),
             kind=machine_kind(found.gpu_count, str(found.attributes.get("gpu_model") or "")),
             state=found.state,
-            sentence=sentence_of(found.state, found.reason, found.since, found.evidence, price=rate, at=at),
+            sentence=sentence_of(found.state, found.reason, found.since, found.evidence, price=rate, at=at, zone=zone),
             since=found.since,
             idle_for=None if minutes is None else timedelta(minutes=minutes),
         )

@@ -14,11 +14,10 @@ from billing import charts
 from billing.filters import MonthChoice, read_choice, read_team
 from billing.queries.idle_now import IdleNow, idle_now
 from billing.queries.month import Month, month_of
-from billing.queries.prices import Prices
+from billing.queries.prices_now import PricesNow
 from billing.tables import CurrencyBlock, csv_rows, currency_blocks, idle_rows, largest_teams
 from common.csv_files import csv_lines
 from common.errors import BadInput
-from common.figures import web_json
 from common.state_words import STATE_WORDS
 from fleet.queries.health import sources_health
 from fleet.queries.standing import FleetNow, fleet_now
@@ -82,13 +81,13 @@ def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     team = request.GET.get("team", "")
     idle = _priced(fleet_now(read_team(team, visitor)), visitor)
     page = Paginator(idle.rows, IDLE_ON_PAGE).get_page(request.GET.get("page"))
-    rows = idle_rows(page.object_list, visitor.teams, visitor.now)
+    rows = idle_rows(page.object_list, visitor.teams, visitor.now, visitor.house.zone)
     context = {"nav": "idle", "visitor": visitor, "team": team, "idle": idle, "page": page, "rows": rows}
     return render(request, "billing/idle.html", context | {"sources": sources_health(visitor.now)})
 
 
 def _priced(fleet: FleetNow, visitor: Visitor) -> IdleNow:
-    return idle_now(fleet.idle, Prices([one.id for one in fleet.idle]), visitor.now)
+    return idle_now(fleet.idle, PricesNow(), visitor.now)
 
 
 def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, Any]:
@@ -100,7 +99,7 @@ def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, A
         "idle": idle,
         "fleet": fleet,
         "has_room": len(idle.rows) <= SHORT_LIST,
-        "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now),
+        "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now, visitor.house.zone),
     }
 
 
@@ -117,9 +116,9 @@ def _with_pictures(blocks: list[CurrencyBlock], month: Month, choice: MonthChoic
             {
                 "block": block,
                 "days_id": f"figure-days-{index}",
-                "days": web_json(charts.daily_spend(days, daily, block.currency, words)),
+                "days": charts.daily_spend(days, daily, block.currency, words),
                 "teams_id": f"figure-teams-{index}",
-                "teams": web_json(charts.team_spend(names, parts, block.currency, words)),
+                "teams": charts.team_spend(names, parts, block.currency, words),
                 "bars": len(names),
                 "gaps": choice.gaps(daily),
             }

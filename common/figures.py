@@ -77,10 +77,3 @@ pio.templates["fleetledger_light"] = template(lambda name: _PAIRS[name][0])
 pio.templates["fleetledger_dark"] = template(lambda name: _PAIRS[name][1])
 TEMPLATE_JSON: Json = pio.templates["fleetledger"].to_plotly_json()
 """The web template: sent once with a page, not with every figure."""
-
-
-def web_json(figure: go.Figure) -> Json:
-    """Give a figure as JSON values for the page, without its template."""
-    document: Json = figure.to_plotly_json()
-    document["layout"].pop("template", None)
-    return document

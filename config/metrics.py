@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
+from django.conf import settings
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from alerts.queries.outbox import deliveries_by_state
+from config.broker import bad_messages
 from fleet.queries.health import gpus_by_team_and_state, jobs_health, sources_health
 from people.queries import is_replaying, teams
 
@@ -34,6 +37,7 @@ class _Health(Collector):
         for state, count in deliveries_by_state().items():
             deliveries.add_metric([state], count)
         yield deliveries
+        yield from self._broker()
         if self.with_teams:
             yield self._gpus()
 
@@ -63,14 +67,22 @@ class _Health(Collector):
         yield good
         yield failures
 
+    def _broker(self) -> Iterator[Metric]:
+        """Messages that nobody could read; only where the broker is a folder."""
+        folder = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("folder")
+        if folder:
+            bad = GaugeMetricFamily("fleetledger_broker_bad_messages", "Unreadable messages that were put aside.")
+            bad.add_metric([], bad_messages(Path(folder)))
+            yield bad
+
     def _gpus(self) -> Metric:
         gpus = GaugeMetricFamily(
             "fleetledger_gpus",
-            "GPUs by team and current state; unassigned has an empty team.",
+            "GPUs by team of who uses them, else of their machine, and current state; unassigned has an empty team.",
             labels=["team", "state"],
         )
         names = {team.id: team.name for team in teams().values()}
-        counts = gpus_by_team_and_state()
+        counts = gpus_by_team_and_state(self.clock)
         for team_id in {team for team, _state in counts} | set(names):
             for state in STATES:
                 gpus.add_metric([names.get(team_id, "") if team_id else "", state], counts.get((team_id, state), 0))

@@ -133,7 +133,8 @@ CELERY_BEAT_SCHEDULE = schedule.beat_schedule()
 # --- language, time --------------------------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+# zh-hans joins when its catalogue exists: a language without one would mix its dates into English text.
+LANGUAGES = [("en", "English")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True

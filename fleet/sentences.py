@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, tzinfo
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -18,7 +19,8 @@ def verdict_sentence(facts: Facts) -> str:
     """Say what an instance or job does and what that was seen from.
 
     ``facts``: state, reason, since, minutes, gpus, peak_pct, mean_pct, window_minutes, coverage_pct, memory, idle_cost,
-    price_per_hour, currency, at; what is missing or None is left out or said to be unknown.
+    price_per_hour, currency, at, zone (a tzinfo for its times; UTC without one); what is missing or None is left out or
+    said to be unknown.
     """
     state = facts.get("state")
     if state in (State.HELD, State.EMPTY):
@@ -65,7 +67,7 @@ def _idle_sentence(facts: Facts) -> str:
             " %(memory)s."
         )
         % {
-            "since": time_text(facts.get("since"), facts.get("at")),
+            "since": time_text(facts.get("since"), facts.get("at"), facts.get("zone")),
             "length": length_text(facts.get("minutes")),
             "peak": percent_text(facts.get("peak_pct")),
             "gpus": gpus_text(facts.get("gpus")),
@@ -89,9 +91,9 @@ def _working(facts: Facts) -> str:
     }
 
 
-def next_sentence(what: str, at: str | None) -> str:
-    """Say what happens next to an instance."""
-    time = {"at": time_text(at)}
+def next_sentence(what: str, at: str | None, zone: tzinfo | None = None) -> str:
+    """Say what happens next to an instance, times in ``zone`` (None: UTC)."""
+    time = {"at": time_text(at, zone=zone)}
     words = {
         "judged_again_when_it_starts": _("It is judged again when it starts."),
         "idle_until_two_busy_samples_in_a_row": _(
@@ -145,14 +147,14 @@ def length_text(minutes: Any) -> str:
     return _("%(hours)d h") % {"hours": hours}
 
 
-def time_text(since: Any, at: Any = None) -> str:
-    """Write a time in UTC; with its day unless that is the day of ``at``."""
+def time_text(since: Any, at: Any = None, zone: tzinfo | None = None) -> str:
+    """Write a time in ``zone`` (None: UTC), which is named; with its day unless that is the day of ``at`` there."""
     if not since:
         return _("unknown")
-    moment = parse_moment(str(since))
-    if at and parse_moment(str(at)).date() == moment.date():
-        return f"{moment:%H:%M} UTC"
-    return f"{moment:%Y-%m-%d %H:%M} UTC"
+    moment = parse_moment(str(since)).astimezone(zone or UTC)
+    if at and parse_moment(str(at)).astimezone(zone or UTC).date() == moment.date():
+        return f"{moment:%H:%M %Z}"
+    return f"{moment:%Y-%m-%d %H:%M %Z}"
 
 
 def gpus_text(count: Any) -> str:
@@ -181,7 +183,7 @@ def _idle(name: str, facts: Facts) -> tuple[str, str]:
 
 def _hang(name: str, facts: Facts) -> tuple[str, str]:
     words = {
-        "since": time_text(facts.get("since"), facts.get("at")),
+        "since": time_text(facts.get("since"), facts.get("at"), facts.get("zone")),
         "length": length_text(facts.get("minutes")),
         "power": _number(facts.get("power_watts")),
         "limit": _number(facts.get("power_limit_watts")),
@@ -194,13 +196,13 @@ def _hang(name: str, facts: Facts) -> tuple[str, str]:
 
 
 def _lost(name: str, facts: Facts) -> tuple[str, str]:
-    words = {"since": time_text(facts.get("since")), "host": facts.get("host") or _("its host")}
+    words = {"since": time_text(facts.get("since"), zone=facts.get("zone")), "host": facts.get("host") or _("its host")}
     sentence = _("Nothing was seen of it since %(since)s, while other GPUs of %(host)s report.") % words
     return _("GPU %(name)s is lost") % {"name": name}, sentence
 
 
 def _down(name: str, facts: Facts) -> tuple[str, str]:
-    words = {"since": time_text(facts.get("since")), "source": facts.get("source") or ""}
+    words = {"since": time_text(facts.get("since"), zone=facts.get("zone")), "source": facts.get("source") or ""}
     sentence = _("Source %(source)s can't scrape it since %(since)s; its GPUs are shown as unknown.") % words
     return _("Target %(name)s is down") % {"name": name}, sentence
 
@@ -220,7 +222,11 @@ def _low(name: str, facts: Facts) -> tuple[str, str]:
 
 def _partly(name: str, facts: Facts) -> tuple[str, str]:
     unused = facts.get("unused") or []
-    words = {"unused": len(unused), "gpus": gpus_text(facts.get("gpus")), "since": time_text(facts.get("since"))}
+    words = {
+        "unused": len(unused),
+        "gpus": gpus_text(facts.get("gpus")),
+        "since": time_text(facts.get("since"), zone=facts.get("zone")),
+    }
     sentence = _("%(unused)s of its %(gpus)s hold nothing and do nothing since %(since)s, while others work.") % words
     return _("%(name)s leaves GPUs unused") % {"name": name}, sentence
 
@@ -263,7 +269,7 @@ def _lines(facts: Facts) -> list[tuple[str, str]]:
     """The facts that people look for, one line each; what is not known is left out."""
     price, currency = facts.get("price_per_hour"), facts.get("currency")
     shown: list[tuple[str, str | None]] = [
-        (_("Since"), time_text(facts["since"]) if facts.get("since") else None),
+        (_("Since"), time_text(facts["since"], zone=facts.get("zone")) if facts.get("since") else None),
         (_("How long"), length_text(facts["minutes"]) if facts.get("minutes") is not None else None),
         (_("Highest activity"), percent_text(facts["peak_pct"]) if facts.get("peak_pct") is not None else None),
         (_("Coverage"), percent_text(facts["coverage_pct"]) if facts.get("coverage_pct") is not None else None),

@@ -19,7 +19,7 @@ class Prices:
     """Prices of a set of instances (None: all), read once; implements `fleet.domain.ports.PriceLookup`."""
 
     def __init__(self, instance_ids: Collection[int] | None = None) -> None:
-        self.book = _book()
+        self.book = book()
         self._starts = sorted({at for one in self.book for at in (one.valid_from, one.valid_to) if at is not None})
         self._own = _own_prices(instance_ids)
         self._subjects = price_subjects(instance_ids)
@@ -50,7 +50,7 @@ class Prices:
         own = self._own.get(instance, [])
         subjects = self._subjects.get(instance) or [(BEGINNING, Attributes())]
         starts = {at for at, _, _ in own} | {at for at, _ in subjects}
-        listed = [(at, self._listed_segments(_subject(attributes))) for at, attributes in subjects]
+        listed = [(at, self._listed_segments(subject_of(attributes))) for at, attributes in subjects]
         for _, spans in listed:
             starts.update(span.start for span in spans)
 
@@ -94,7 +94,8 @@ class Prices:
         )
 
 
-def _subject(attributes: Attributes) -> Subject:
+def subject_of(attributes: Attributes) -> Subject:
+    """Give what the price book is asked with."""
     return Subject(
         provider=attributes.provider,
         sku=attributes.sku,
@@ -105,7 +106,8 @@ def _subject(attributes: Attributes) -> Subject:
     )
 
 
-def _book() -> list[Listed]:
+def book() -> list[Listed]:
+    """Read every declared and listed price."""
     return [
         Listed(
             unit=row.unit,

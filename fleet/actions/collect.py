@@ -8,8 +8,9 @@ whole. A partial answer is stored where it adds to what is known, and the source
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,9 +21,11 @@ from common.periods import STEP, floor_mark
 from fleet.actions.intake import Intake
 from fleet.actions.registry import Registry, moment
 from fleet.actions.uses import close_lost_uses
+from fleet.domain.exporters import known_metrics
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.slicing import Slice, lookback_seconds, plan_shards, plan_slices, raw_seconds
-from fleet.domain.telemetry import MAX_SPLITS, Shard, Span
+from fleet.domain.telemetry import MAX_SPLITS, Reading, Shard, Span
+from fleet.domain.timing import MAX_INTERVAL
 from fleet.models import BadSample, Source, SourcePull
 from fleet.sources.prometheus.failures import SPLITTABLE
 from fleet.sources.prometheus.source import PrometheusSource, open_source
@@ -143,7 +146,7 @@ class _Pull:
         self.result = PullResult(source.name)
         self.bad: Counter[tuple[str, str, int]] = Counter()
         self.complete_until: int | None = None
-        self.minutes = 0.0
+        self.minutes = self.expected_minutes = 0.0
         self.seen: set[int] = set()
 
     def run(self) -> PullResult:
@@ -159,8 +162,8 @@ class _Pull:
         result.seconds = monotonic() - started
         result.gpus = len(self.seen)
         result.intervals = max(0, (self.last - self.first) // STEP_SECONDS + 1)
-        if self.seen and result.intervals:
-            result.coverage_pct = round(min(100.0, 100 * self.minutes / (5 * result.intervals * len(self.seen))), 2)
+        if self.expected_minutes:
+            result.coverage_pct = round(min(100.0, 100 * self.minutes / self.expected_minutes), 2)
         for (kind, _, _), count in self.bad.items():
             result.bad_samples[kind] = result.bad_samples.get(kind, 0) + count
         self._write_pull()
@@ -168,6 +171,9 @@ class _Pull:
 
     def _read_all(self, outside: PrometheusSource) -> None:
         registry = Registry.of(self.source)
+        names = outside.names(self.first - STEP_SECONDS - MAX_INTERVAL - 1, self.last)
+        if not known_metrics(names):
+            self.result.warnings.append("no_gpu_metrics: the source has no metric that is known; `doctor` says more")
         devices = len(registry.gpus)
         if self.is_backfill or not devices:
             span = self.last - self.first
@@ -178,7 +184,8 @@ class _Pull:
         intervals = [target.interval for target in registry.targets.values()]
         lookback = lookback_seconds(intervals, is_backfill=self.is_backfill)
         outside.raw_seconds = raw_seconds(per_shard, intervals)
-        slices = plan_slices(self.first, self.last, per_shard, lookback)
+        needs_facts = self.is_backfill or not registry.gpus or not registry.has_facts
+        slices = plan_slices(self.first, self.last, per_shard, lookback, needs_facts=needs_facts)
         intake = Intake(
             self.source, registry, outside, now=self.now, is_backfill=self.is_backfill, count_after=self.count_after
         )
@@ -193,36 +200,55 @@ class _Pull:
                 f"{self.source.name}: {number}/{len(slices)} until {moment(piece.last):%Y-%m-%d %H:%M} {shown}"
             )
         self.bad = intake.bad
-        self.minutes, self.seen = intake.minutes, intake.seen
+        self.minutes, self.expected_minutes, self.seen = intake.minutes, intake.expected_minutes, intake.seen
         self.result.samples, self.result.gpu_ids = intake.written, intake.seen
         self.result.newest_at = moment(intake.newest) if intake.newest else None
         self.result.warnings += [text for text in intake.warnings if text not in self.result.warnings]
 
     def _read_slice(self, outside: PrometheusSource, intake: Intake, piece: Slice, shards: list[Shard]) -> bool:
-        """Read a slice, shard by shard; a shard that is too big is halved. Tells whether all of it was whole."""
-        waiting = list(shards)
+        """Read a slice, shard by shard; a shard that is too big is halved. Tells whether all of it was whole.
+
+        The next shard is read while the one before it is taken in.
+        """
+        waiting = deque(shards)
         is_whole = True
-        failed: OutsideFailed | None = None
-        while waiting:
-            shard = waiting.pop(0)
-            try:
-                span = Span(piece.first, piece.last, piece.raw_since)
-                needed = intake.is_needed(piece)
-                reading = outside.read(span, shard, with_facts=piece.with_facts, is_needed=needed)
-            except OutsideFailed as error:
-                if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
-                    waiting = [*shard.halves(), *waiting]
+        with ThreadPoolExecutor(1) as pool:
+            ahead = self._ask_next(pool, outside, intake, piece, waiting)
+            while ahead is not None:
+                shard, part, answer = ahead
+                try:
+                    reading = answer.result()
+                except OutsideFailed as error:
+                    is_whole = self._can_go_on(error, shard, waiting) and is_whole
+                    ahead = self._ask_next(pool, outside, intake, piece, waiting)
                     continue
-                if error.code in HOPELESS:
-                    raise
-                is_whole, failed = False, error
-                self.result.warnings.append(f"{error.code}: {error.message}")
-                continue
-            is_whole = intake.take(reading, piece) and is_whole
-        if failed is not None:
-            self.result.error = failed
+                ahead = self._ask_next(pool, outside, intake, piece, waiting)
+                is_whole = intake.take(reading, part) and is_whole
         intake.end_slice(piece)
         return is_whole
+
+    def _ask_next(
+        self, pool: ThreadPoolExecutor, outside: PrometheusSource, intake: Intake, piece: Slice, waiting: deque[Shard]
+    ) -> tuple[Shard, Slice, Future[Reading]] | None:
+        """Begin to read the next shard that has anything new."""
+        while waiting:
+            shard = waiting.popleft()
+            part = intake.narrowed(piece, shard)
+            if part is not None:
+                span = Span(part.first, part.last, part.raw_since, float(self.count_after))
+                return shard, part, pool.submit(outside.read, span, shard, with_facts=part.with_facts)
+        return None
+
+    def _can_go_on(self, error: OutsideFailed, shard: Shard, waiting: deque[Shard]) -> bool:
+        """Halve a shard that was too big, or note that it failed; tell whether nothing is lost. Raises the hopeless."""
+        if error.code in SPLITTABLE and len(shard.matchers) < MAX_SPLITS:
+            waiting.extendleft(reversed(shard.halves()))
+            return True
+        if error.code in HOPELESS:
+            raise error
+        self.result.warnings.append(f"{error.code}: {error.message}")
+        self.result.error = error
+        return False
 
     def _write_pull(self) -> None:
         error = self.result.error

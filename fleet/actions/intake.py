@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 from numpy.typing import NDArray
 
+from common.errors import OutsideFailed
 from common.periods import parse_duration
 from fleet.actions.placements import join_hosts
 from fleet.actions.registry import Registry, moment
@@ -26,7 +27,7 @@ from fleet.domain.runs import Run
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.domain.series import Identity
 from fleet.domain.slicing import Slice
-from fleet.domain.telemetry import Needed, RawSeries, Reading, Span
+from fleet.domain.telemetry import RawSeries, Reading, Shard, Span
 from fleet.domain.timing import (
     MAX_INTERVAL,
     MIN_INTERVAL,
@@ -59,12 +60,15 @@ class Intake:
     warnings: list[str] = field(default_factory=list)
     written: int = 0
     minutes: float = 0.0
+    expected_minutes: float = 0.0
     seen: set[int] = field(default_factory=set)
     newest: float = 0.0
     _up_asked: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._uses = Uses(self.source.pk)
+        others = Source.objects.filter(is_enabled=True).exclude(pk=self.source.pk)
+        self._others: dict[int | None, str] = dict(others.values_list("pk", "name"))
         declared = self.source.spec.get("scrape_interval")
         self._declared = int(parse_duration(str(declared), key="scrape_interval").total_seconds()) if declared else None
 
@@ -78,33 +82,55 @@ class Intake:
                 self.newest = max(self.newest, float(one.seen[-1]))
         self._ask_up(reading, piece)
         with transaction.atomic():
+            with connection.cursor() as cursor:  # one reading at a time, whoever takes it in
+                cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended('fleet intake', 0))")
             rows = self._own_rows(reading, series, piece)
             if rows:
                 self._take_rows(reading, series, rows, piece)
-        for key, count in reading.bad.items():
-            if piece.last > self.count_after:
-                self.bad[key] += count
+        self.bad.update(reading.bad)
         return not reading.is_partial
 
-    def is_needed(self, piece: Slice) -> Needed | None:
-        """Give the test by which a live pull leaves out marks that it read before and that got no new point."""
-        if self.is_backfill:
-            return None
+    def narrowed(self, piece: Slice, shard: Shard) -> Slice | None:
+        """Leave out the first marks of a live slice that were read before and got no new point; None: nothing is left.
 
-        def needed(identities: list[Identity], points: NDArray[np.int32]) -> NDArray[np.bool_]:
-            marks = np.arange(piece.first, piece.last + 1, STEP_SECONDS)
-            fresh = marks > self.count_after
-            known = [(row, gpu.id) for row, one in enumerate(identities) if (gpu := self.registry.gpus.get(one))]
-            if fresh.all() or not known:
-                return np.ones(len(marks), dtype=bool)
-            rows = np.array([row for row, _ in known])
-            stored = load_block([pk for _, pk in known], moment(piece.first - STEP_SECONDS), moment(piece.last))
-            old = np.zeros(points.shape, dtype=np.int32)
-            old[rows] = stored.points
-            missing: NDArray[np.bool_] = fresh | (points > old).any(axis=0)
-            return missing
+        The source counts points; where it counts more than are stored, late ones have come (or some were garbage).
+        """
+        marks = np.arange(piece.first, piece.last + 1, STEP_SECONDS)
+        old = marks[marks <= self.count_after]
+        if self.is_backfill or not len(old):
+            return piece
+        try:
+            identities, points = self.outside.count_points(old, shard)
+        except OutsideFailed:
+            return piece  # reading it says what is wrong
+        if self._timed_otherwise(set(identities), piece, shard):
+            return piece
+        late = self._late(identities, points, old)
+        if late.any():
+            return piece.starting_at(int(old[late][0]))
+        return piece.starting_at(int(old[-1]) + STEP_SECONDS) if len(old) < len(marks) else None
 
-        return needed
+    def _late(
+        self, identities: list[Identity], points: NDArray[np.int32], marks: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Say for which marks the source counts more points than are stored."""
+        known = [(row, gpu.id) for row, one in enumerate(identities) if (gpu := self.registry.gpus.get(one))]
+        stored = np.zeros(points.shape, dtype=np.int32)
+        if known:
+            since = moment(float(marks[0]) - STEP_SECONDS)
+            block = load_block([pk for _, pk in known], since, moment(float(marks[-1])))
+            stored[np.array([row for row, _ in known], dtype=np.int64)] = block.points
+        late: NDArray[np.bool_] = np.any(points > stored, axis=0)
+        return late
+
+    def _timed_otherwise(self, seen: set[Identity], piece: Slice, shard: Shard) -> bool:
+        """Say whether the shard has a live device that the first choice of timing does not show (a MIG slice)."""
+        since = piece.first - STEP_SECONDS
+        return any(
+            gpu.last_seen > since and identity not in seen and shard.holds(identity.uuid)
+            for identity, gpu in self.registry.gpus.items()
+            if gpu.source_id == self.source.pk
+        )
 
     def end_slice(self, piece: Slice) -> None:
         """Write what the slice taught about targets."""
@@ -128,21 +154,16 @@ class Intake:
         if missing:
             self.registry.load_gpus(Gpu.objects.filter(uuid__in=missing))
         kept: list[int] = []
-        others: Counter[int] = Counter()
+        others: Counter[int | None] = Counter()
         for row in sorted(series):
             gpu = self.registry.gpus.get(reading.identities[row])
-            other = gpu.source_id if gpu is not None and gpu.source_id != self.source.pk else None
-            if gpu is not None and other is not None and gpu.last_seen >= piece.first - OTHER_SOURCE_SECONDS:
-                others[other] += 1
+            is_read = gpu is not None and gpu.last_seen >= piece.first - OTHER_SOURCE_SECONDS
+            if gpu is not None and is_read and gpu.source_id in self._others:
+                others[gpu.source_id] += 1
             else:
                 kept.append(row)
-        enabled = (
-            dict(Source.objects.filter(pk__in=others, is_enabled=True).values_list("pk", "name")) if others else {}
-        )
-        if len(enabled) < len(others):
-            return sorted(series) if not enabled else kept
-        for other, name in enabled.items():
-            text = f"duplicate_source: {others[other]} GPUs are read from {name} already"
+        for other, count in others.items():
+            text = f"duplicate_source: {count} GPUs are read from {self._others[other]} already"
             if text not in self.warnings:
                 self.warnings.append(text)
         return kept
@@ -168,9 +189,10 @@ class Intake:
         if self._take_labels(labelled, {ids[row]: was_newest[row] for row in rows}, spans, piece):
             join_hosts(now=self.now, gpu_ids=list(ids.values()))
         block = _select(block, keep, np.array([ids[row] for row in rows], dtype=np.int64))
+        seen = (block.points > 0).any(axis=1)
         self.minutes += float(block.minutes.sum())
-        self.seen |= {int(gpu) for gpu in block.gpu_ids[(block.points > 0).any(axis=1)]}
-        block.points[:, ~reading.asked] = 0  # stored already, and nothing new
+        self.expected_minutes += 5.0 * len(block.marks) * int(seen.sum())
+        self.seen |= {int(gpu) for gpu in block.gpu_ids[seen]}
         stored = store_block(block)
         self.written += stored.written
 

@@ -82,19 +82,19 @@ class Registry:
 
     def load_gpus(self, rows: QuerySet[Gpu]) -> None:
         """Read devices into the registry."""
-        for row in rows.iterator(chunk_size=10_000):
-            self.gpus[Identity(row.uuid, row.mig_instance)] = KnownGpu(
-                row.pk,
-                row.index,
-                row.model,
-                row.vendor,
-                row.memory_total_mib,
-                row.power_limit_watts,
-                row.source_id,
-                row.target_id,
-                row.first_seen_at.timestamp(),
-                row.last_seen_at.timestamp(),
+        columns = ("index", "model", "vendor", "memory_total_mib", "power_limit_watts", "source_id", "target_id")
+        values = rows.values_list("uuid", "mig_instance", "pk", *columns, "first_seen_at", "last_seen_at")
+        for uuid, mig, pk, number, name, vendor, memory, limit, source, target, first, last in values:
+            self.gpus[Identity(uuid, mig)] = KnownGpu(
+                pk, number, name, vendor, memory, limit, source, target, first.timestamp(), last.timestamp()
             )
+
+    @property
+    def has_facts(self) -> bool:
+        """Say whether memory and limit are known of every device that was seen in the last hour of data."""
+        newest = max((gpu.last_seen for gpu in self.gpus.values()), default=0.0)
+        live = [gpu for gpu in self.gpus.values() if gpu.last_seen > newest - 3600]
+        return all(gpu.memory_total_mib and gpu.power_limit_watts for gpu in live)
 
     def target_key(self, series: RawSeries, identity: Identity) -> str:
         """Give the target's name; a series without job and instance is a target of its own device."""

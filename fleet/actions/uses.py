@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from fleet.actions.registry import moment
 from fleet.actions.samples import mark_changed
-from fleet.domain.runs import MISSED_SCRAPES, Run, replace_window
+from fleet.domain.runs import MISSED_SCRAPES, Run, end_in_time, replace_window
 from fleet.domain.series import Owner
 from fleet.models import GpuUse, Job
 
@@ -67,9 +67,12 @@ class Uses:
         new: list[tuple[int, Run[Key]]] = []
         for gpu, runs in found.items():
             old = stored.get(gpu, [])
-            inside = [_clipped(run, since) for run in runs if run.end is None or run.end > since]
             tolerance = (MISSED_SCRAPES + 1) * interval[gpu] + 1
-            known = [Run(use.key, use.start, use.end) for use in old]
+            seen = [Run((run.key.kind, run.key.external_id), run.start, run.end) for run in runs]
+            known = end_in_time([Run(use.key, use.start, use.end) for use in old], seen, since)
+            inside = [
+                Run(run.key, max(run.start, since), run.end) for run in seen if run.end is None or run.end > since
+            ]
             wanted = replace_window(known, inside, since=since, until=until, is_newest=newest[gpu], tolerance=tolerance)
             kept = {(use.key, use.start, use.end) for use in old}
             want = {(run.key, run.start, run.end) for run in wanted}
@@ -139,10 +142,6 @@ def _stored(found: Mapping[int, Sequence[Run[Owner]]], since: float) -> dict[int
         use = _Use(pk, gpu, job, (kind, external), start.timestamp(), end.timestamp() if end else None)
         stored.setdefault(gpu, []).append(use)
     return stored
-
-
-def _clipped(run: Run[Owner], since: float) -> Run[Key]:
-    return Run((run.key.kind, run.key.external_id), max(run.start, since), run.end)
 
 
 def _touch(use: _Use, run: Run[Key]) -> bool:

@@ -14,10 +14,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet.domain.activity import activity_pct
 from fleet.domain.idle_rule import GpuFacts, IdleRule
 from fleet.domain.quiet import read_samples
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
-from fleet.domain.signals import Signal
 
 STEP_MS = STEP_SECONDS * 1000
 HOUR_MS = 3_600_000
@@ -41,25 +41,6 @@ class Metered(IntEnum):
 STATES = len(Metered)
 
 
-def activity_pct(block: SampleBlock, facts: GpuFacts) -> NDArray[np.float32]:
-    """Give the shown activity [G, N] in percent, NaN without one.
-
-    It is the 5-minute mean of SM_ACTIVE, else GR_ENGINE, else GPU_UTIL (never on a MIG slice). A profiling signal that
-    is 0 throughout the block while GPU_UTIL is not proves nothing and is passed over.
-    """
-    activity = np.full(block.shape, np.nan, dtype=np.float32)
-    utilisation = block.mean.get(Signal.GPU_UTIL)
-    if utilisation is not None:
-        activity = np.where(facts.is_mig[:, None], activity, utilisation)
-    works = np.nan_to_num(activity).max(axis=1, initial=0) > 0
-    for signal in (Signal.GR_ENGINE, Signal.SM_ACTIVE):
-        values = block.mean.get(signal)
-        if values is not None:
-            broken = works & (np.nan_to_num(values).max(axis=1, initial=0) == 0)
-            activity = np.where(np.isnan(values) | broken[:, None], activity, values)
-    return activity
-
-
 def sample_states(block: SampleBlock, facts: GpuFacts, *, is_idle: Flags) -> Codes:
     """Give the `Metered` state [G, N] of each sample; where there is no point it means nothing.
 
@@ -68,7 +49,7 @@ def sample_states(block: SampleBlock, facts: GpuFacts, *, is_idle: Flags) -> Cod
     """
     reading = read_samples(block, facts, IdleRule())
     with np.errstate(invalid="ignore"):
-        busy = np.where(activity_pct(block, facts) < LOW_PCT, Metered.LOW, Metered.WORKING)
+        busy = np.where(activity_pct(block, facts.is_mig) < LOW_PCT, Metered.LOW, Metered.WORKING)
     awake = np.where(reading.silent, Metered.UNKNOWN, busy)
     idle = np.where(reading.memory_held | reading.memory_unknown, Metered.HELD, Metered.EMPTY)
     return np.where(is_idle, idle, awake).astype(np.int8)

@@ -30,6 +30,8 @@ UNKNOWN_TARGET = TargetFacts()
 
 def preferred(series: Sequence[RawSeries]) -> list[RawSeries]:
     """Give the series of the exporter that is preferred among those that show the device."""
+    if len(series) == 1:
+        return list(series)
     best = min(_PREFERENCE[one.dialect.key] for one in series)
     return [one for one in series if _PREFERENCE[one.dialect.key] == best]
 

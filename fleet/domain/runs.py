@@ -85,6 +85,23 @@ def replace_window(
     return [run for found in by_key.values() for run in _join(found, tolerance)]
 
 
+def end_in_time(old: Iterable[Run[Key]], seen: Sequence[Run[Key]], since: float) -> list[Run[Key]]:
+    """End old runs where the points before the window show it: ``seen`` are the runs among all points that were read.
+
+    A run that was open at the last reading may have ended just before this window begins.
+    """
+    ended: list[Run[Key]] = []
+    for run in old:
+        goes_on = run.start < since and (run.end is None or run.end > since)
+        own = [one for one in seen if one.key == run.key]
+        if goes_on and not any(one.start <= since and (one.end is None or one.end >= since) for one in own):
+            ends = [one.end for one in own if one.end is not None and run.start < one.end < since]
+            ended.append(Run(run.key, run.start, max(ends)) if ends else run)
+        else:
+            ended.append(run)
+    return ended
+
+
 def _join(runs: list[Run[Key]], tolerance: float) -> list[Run[Key]]:
     joined: list[Run[Key]] = []
     for run in sorted(runs, key=lambda run: run.start):

@@ -28,6 +28,10 @@ class Slice:
     raw_since: float
     with_facts: bool
 
+    def starting_at(self, first: int) -> Slice:
+        """Give the later part of the slice, with the same look back."""
+        return Slice(first, self.last, self.raw_since + first - self.first, self.with_facts)
+
 
 def plan_shards(devices: int) -> list[Shard]:
     """Halve the fleet until no part has more than SERIES_PER_SHARD devices."""
@@ -37,14 +41,17 @@ def plan_shards(devices: int) -> list[Shard]:
     return shards
 
 
-def plan_slices(first: int, last: int, per_shard: int, lookback: float) -> list[Slice]:
-    """Cut the marks into slices that end on whole hours and hold at most a day."""
+def plan_slices(first: int, last: int, per_shard: int, lookback: float, *, needs_facts: bool = True) -> list[Slice]:
+    """Cut the marks into slices that end on whole hours and hold at most a day.
+
+    Facts of devices are asked for at whole hours; ``needs_facts``: in every slice.
+    """
     count = min(max(CELLS_PER_SLICE // max(per_shard, 1), 12), MARKS_PER_DAY) // 12 * 12
     slices: list[Slice] = []
     start = first
     while start <= last:
         end = min((start - STEP_SECONDS) // HOUR_SECONDS * HOUR_SECONDS + count * STEP_SECONDS, last)
-        with_facts = end % HOUR_SECONDS == 0 or end == last
+        with_facts = needs_facts or end % HOUR_SECONDS == 0
         slices.append(Slice(start, end, start - STEP_SECONDS - lookback, with_facts))
         start = end + STEP_SECONDS
     return slices

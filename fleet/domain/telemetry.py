@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,7 +43,6 @@ class Reading:
     mean: dict[Signal, Matrix]
     peak: dict[Signal, Matrix]
     series: list[RawSeries]
-    asked: NDArray[np.bool_]  # [marks]: which of them means and peaks were asked for
     info: dict[int, dict[str, str]] = field(default_factory=dict)  # row -> labels of an info series, lower-case names
     memory_total_mib: dict[int, float] = field(default_factory=dict)
     power_limit_watts: dict[int, float] = field(default_factory=dict)
@@ -71,6 +70,10 @@ class Shard:
 
     matchers: tuple[tuple[str, str], ...] = ()
 
+    def holds(self, text: str) -> bool:
+        """Say whether a device with this identifying label is in the shard."""
+        return all(bool(re.fullmatch(pattern, text)) is (operator == "=~") for operator, pattern in self.matchers)
+
     def halves(self) -> tuple[Shard, Shard]:
         """Split in two by the hexadecimal digit at a place from the end.
 
@@ -93,10 +96,7 @@ class Span:
     first: int
     last: int
     raw_since: float
-
-
-Needed = Callable[[list[Identity], NDArray[np.int32]], NDArray[np.bool_]]
-"""(identities, points [rows, marks]) -> which marks [marks] have something new."""
+    count_after: float = 0.0  # dropped values are counted for points after it
 
 
 class MetricsSource(Protocol):
@@ -108,11 +108,11 @@ class MetricsSource(Protocol):
     def count_series(self, at: int) -> int:
         """Count the series of one metric per exporter in the sample at a mark, to plan shards."""
 
-    def read(self, span: Span, shard: Shard, *, with_facts: bool, is_needed: Needed | None = None) -> Reading:
-        """Read samples and raw points of a shard; ``with_facts``: memory and power limits too.
+    def count_points(self, marks: NDArray[np.int64], shard: Shard) -> tuple[list[Identity], NDArray[np.int32]]:
+        """Count raw points per device and mark, [devices, marks]: cheap, and enough to see whether late ones came."""
 
-        ``is_needed`` says by the points of each sample which marks are still to be asked for; all when absent.
-        """
+    def read(self, span: Span, shard: Shard, *, with_facts: bool) -> Reading:
+        """Read samples and raw points of a shard; ``with_facts``: memory and power limits too."""
 
     def read_up(self, jobs: set[str], span: Span) -> list[UpState]:
         """Read `up` of every target of the scrape jobs."""

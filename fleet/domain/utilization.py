@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fleet.domain.activity import activity_pct
 from fleet.domain.quiet import Flags
 from fleet.domain.samples import SampleBlock
 from fleet.domain.signals import Signal
@@ -41,24 +41,11 @@ class Use:
         return enough and self.mean_pct < MEAN_PCT and self.p95_pct < PEAK_95_PCT and small_memory
 
 
-def shown_mean(block: SampleBlock, is_mig: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The 5-minute mean of activity [G, N], percent: SM, else GR, else GPU_UTIL (never on MIG); NaN for none."""
-    shown = np.full(block.shape, np.nan)
-    for signal in (Signal.GPU_UTIL, Signal.GR_ENGINE, Signal.SM_ACTIVE):
-        values: Any = block.mean.get(signal)
-        if values is None:
-            continue
-        if signal is Signal.GPU_UTIL:
-            values = np.where(is_mig[:, None], np.nan, values)
-        shown = np.where(np.isnan(values), shown, values)
-    return shown
-
-
 def measure(
     block: SampleBlock, is_mig: NDArray[np.bool_], memory_total_mib: NDArray[np.float64], inside: Flags
 ) -> Use | None:
     """Weigh the samples ``inside`` [G, N] of one job or instance; None when none of them tells activity."""
-    activity = shown_mean(block, is_mig)
+    activity = activity_pct(block, is_mig)
     there = inside & (block.points > 0) & ~np.isnan(activity)
     weights = np.where(there, block.minutes, 0).astype(np.float64)
     total = weights.sum()
@@ -76,16 +63,5 @@ def measure(
         mean_pct=float((values * weight).sum() / total),
         p95_pct=float(p95),
         memory_share=float(known.max()) if len(known) else None,
-        peak_pct=float(_peaks(block, is_mig)[there].max()),
+        peak_pct=float(activity_pct(block, is_mig, peaks=True)[there].max()),
     )
-
-
-def _peaks(block: SampleBlock, is_mig: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The peak of the activity shown, chosen like the mean."""
-    return shown_mean(
-        SampleBlock(
-            block.gpu_ids, block.marks, block.points, block.interval, block.first_at, block.last_at, block.minutes,
-            mean=block.peak,
-        ),
-        is_mig,
-    )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -223,6 +223,15 @@ def unknown_host(scene: Scene) -> Iterator[Found]:
             "gpu_model": machine.at.attributes.get("gpu_model"),
         }  # fmt: skip
         yield instance_found(FindingKind.UNKNOWN_HOST, machine, moment(first), evidence)
+
+
+def unpriced(scene: Scene, priced: Container[int]) -> Iterator[Found]:
+    """Running instances whose price nobody knows; as a row it is kept by `billing`, which knows since when."""
+    for machine in (scene.fleet.machines[pk] for pk in scene.machines):
+        if machine.id not in priced and machine.at.state not in NOT_RUNNING:
+            facts = machine.at.attributes
+            evidence = {name: facts.get(name) for name in ("provider", "sku", "gpu_model", "gpu_count", "region")}
+            yield instance_found(FindingKind.UNPRICED, machine, machine.at.started_at or scene.fleet.at, evidence)
 
 
 def target_down(now: datetime) -> list[Found]:

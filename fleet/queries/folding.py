@@ -20,7 +20,7 @@ FIRST_SPAN_SECONDS = 3 * 3600  # beyond the rule's reach
 LONGEST_PIECE_SECONDS = 86_400
 LONGEST_SPAN_SECONDS = 120 * 86_400
 GROWTH = 4
-SAMPLES_AT_ONCE = 1_500_000  # some 150 MB of arrays
+SAMPLES_AT_ONCE = 500_000  # some 50 MB of arrays
 SETTLED_FIELDS = ("since", "minutes", "is_open", "in_run")
 
 Rows = NDArray[np.int64]

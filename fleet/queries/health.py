@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,6 +10,7 @@ from django.db import connection
 from django.db.models import OuterRef, Subquery
 
 from fleet.models import JobRun, Source, SourcePull
+from fleet.queries.ownership import Resolver
 
 LATE_AFTER = timedelta(minutes=15)
 PULL_FIELDS = ("error_code", "error_message", "error_hint", "gpus", "coverage_pct")
@@ -65,12 +67,30 @@ def jobs_health() -> list[JobHealth]:
     return [JobHealth(*row) for row in rows]
 
 
-def gpus_by_team_and_state() -> dict[tuple[int | None, str], int]:
-    """Count devices by the team of their instance and their current verdict."""
+def gpus_by_team_and_state(at: datetime) -> dict[tuple[int | None, str], int]:
+    """Count devices by current verdict and by the team of the job that uses them now, else of their instance.
+
+    A device that several jobs share counts for its instance's team.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            """SELECT i.team_id, v.state, count(*) FROM fleet_verdict v JOIN fleet_gpu g ON g.id = v.subject_id
-               LEFT JOIN fleet_instance i ON i.id = g.instance_id
-               WHERE v.subject_kind = 'gpu' AND v."end" IS NULL GROUP BY i.team_id, v.state"""
+            """
+            WITH used AS (
+                SELECT u.gpu_id, min(u.job_id) AS job_id FROM fleet_gpuuse u JOIN fleet_job j ON j.id = u.job_id
+                WHERE u."end" IS NULL AND j.ended_at IS NULL GROUP BY u.gpu_id HAVING count(DISTINCT u.job_id) = 1
+            )
+            SELECT i.id, i.team_id, used.job_id, v.state, count(*)
+            FROM fleet_verdict v JOIN fleet_gpu g ON g.id = v.subject_id
+            LEFT JOIN fleet_instance i ON i.id = g.instance_id LEFT JOIN used ON used.gpu_id = g.id
+            WHERE v.subject_kind = 'gpu' AND v."end" IS NULL GROUP BY i.id, i.team_id, used.job_id, v.state
+            """
         )
-        return {(team, state): count for team, state, count in cursor.fetchall()}
+        rows = cursor.fetchall()
+    users = {(instance, job) for instance, _team, job, _state, _count in rows if instance and job}
+    resolver = Resolver(at, {instance for instance, _job in users})
+    resolver.load_jobs({job for _instance, job in users})
+    counts: Counter[tuple[int | None, str]] = Counter()
+    for instance, team, job, state, count in rows:
+        owner = resolver.owned(instance, job, at).team_id if instance and job else team
+        counts[owner, state] += count
+    return dict(counts)

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from math import ceil
 
 from django.db import connection
 
@@ -43,7 +44,7 @@ def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple
         )
         for instance, start, provider, sku, model, count, region, option in cursor.fetchall():
             seen_model, seen_count = seen.get(instance, ("", None))
-            whole = seen_count if count is None else -int(-count // 1)
+            whole = seen_count if count is None else ceil(count)
             found[instance].append((start, Attributes(provider, sku, model or seen_model, whole, region, option)))
     return found
 
@@ -62,3 +63,46 @@ def _seen_gpus(instance_ids: Collection[int] | None) -> dict[int, tuple[str, int
     return {
         instance: (Counter(models.values()).most_common(1)[0][0], len(models)) for instance, models in devices.items()
     }
+
+
+def price_subjects_at(instance_ids: Collection[int], at: datetime) -> dict[int, Attributes]:
+    """Give the attributes of some instances in force at ``at``; before an instance's first version, those of that one.
+
+    GPUs are looked at only where the inventory tells no model or no count.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SUBJECTS_AT, {"ids": list(instance_ids), "at": at})
+        rows = cursor.fetchall()
+    return {
+        pk: Attributes(provider, sku, model or "", None if count is None else ceil(count), region, option)
+        for pk, provider, sku, model, count, region, option in rows
+    }
+
+
+_SUBJECTS_AT = """
+    WITH known AS (
+        SELECT i.id, coalesce(nullif(v.attributes ->> 'provider', ''), a.provider, '') AS provider,
+               coalesce(v.attributes ->> 'sku', '') AS sku, nullif(v.attributes ->> 'gpu_model', '') AS model,
+               coalesce((v.attributes ->> 'gpu_count')::numeric, i.gpu_count) AS count,
+               coalesce(v.attributes ->> 'region', '') AS region,
+               coalesce(v.attributes ->> 'purchase_option', '') AS option
+        FROM fleet_instance i LEFT JOIN fleet_account a ON a.id = i.account_id
+        LEFT JOIN LATERAL (
+            SELECT attributes FROM fleet_instanceversion WHERE instance_id = i.id
+            ORDER BY valid_from <= %(at)s DESC, CASE WHEN valid_from <= %(at)s THEN valid_from END DESC, valid_from
+            LIMIT 1
+        ) v ON TRUE
+        WHERE i.id = ANY(%(ids)s)
+    ), devices AS (
+        SELECT DISTINCT ON (g.instance_id, g.uuid) g.instance_id, g.uuid, g.model, g.id
+        FROM fleet_gpu g JOIN known k ON k.id = g.instance_id WHERE k.model IS NULL OR k.count IS NULL
+        ORDER BY g.instance_id, g.uuid, g.id
+    ), models AS (
+        SELECT instance_id, model, count(*) AS n, min(id) AS first FROM devices GROUP BY instance_id, model
+    ), seen AS (
+        SELECT instance_id, sum(n) AS n, (array_agg(model ORDER BY n DESC, first))[1] AS model
+        FROM models GROUP BY instance_id
+    )
+    SELECT k.id, k.provider, k.sku, coalesce(k.model, s.model), coalesce(k.count, s.n), k.region, k.option
+    FROM known k LEFT JOIN seen s ON s.instance_id = k.id
+"""

@@ -46,7 +46,7 @@ def check_source(source: Source, *, now: datetime, scripted_at: datetime | None 
         outside = open_source(source.spec, scripted_at=scripted_at)
         try:
             outside.client.query("vector(1)", now.timestamp())
-            checks.append(Check("source_reachable", source.name, True, "ok", f"{outside.client.url} answers."))
+            checks.append(Check("source_reachable", source.name, True, "ok", f"{outside.client.shown_url} answers."))
             checks += _check_metrics(source, outside, now)
         finally:
             outside.close()

@@ -71,6 +71,8 @@ def _desk(scene: Scene, prices: PriceLookup) -> _Desk:
         if one.instance_id is not None and one.instance_id in scene.machines:
             found[one.instance_id].append(one)
     known = prices.prices(list(scene.machines), fleet.at)
+    for one in findings_now.unpriced(scene, known):
+        found[one.subject_id].append(one)
     names = {pk: team.name for pk, team in teams().items()}
     lives = spans_of_jobs(fleet, list(scene.jobs))
     uses = {pk: use for (_, pk), use in uses_over(fleet, {("job", pk): spans for pk, spans in lives.items()}).items()}

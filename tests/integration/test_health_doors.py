@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -11,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from config.health import job_checks
 from config.schedule import JOBS
-from fleet.models import Gpu, Instance, JobRun, Source, SourcePull, Verdict
+from fleet.models import Gpu, GpuUse, Instance, Job, JobRun, Source, SourcePull, Verdict
 from fleet.queries.health import JobHealth
 from people.actions.world import advance_world
 from tests.support.page_data import company
@@ -113,6 +114,38 @@ def test_figures_of_teams_need_the_token(client: Client, settings: object) -> No
     found = values(answer.content.decode())
     assert found["fleetledger_gpus", (("state", "held"), ("team", "vision"))] == 1
     assert found["fleetledger_gpus", (("state", "held"), ("team", "nlp"))] == 0
+
+
+def test_a_gpu_counts_for_the_team_of_the_job_that_uses_it(client: Client, settings: object) -> None:
+    settings.METRICS_TOKEN = "a-token-of-some-length"  # type: ignore[attr-defined]
+    teams = company()
+    now = datetime.now(UTC)
+    machine = Instance.objects.create(external_id="shared-01", team=teams["vision"])
+    jobs = [
+        Job.objects.create(kind="pod", external_id=f"{name}/p", started_at=now, labels={"namespace": name})
+        for name in ("nlp", "robotics")
+    ]
+    users = {"one-job": jobs[:1], "two-jobs": jobs, "nobody": []}
+    for name, using in users.items():
+        gpu = Gpu.objects.create(uuid=f"GPU-{name}", instance=machine, first_seen_at=now, last_seen_at=now)
+        Verdict.objects.create(subject_kind="gpu", subject_id=gpu.pk, start=now, state="working", reason="busy")
+        GpuUse.objects.bulk_create(GpuUse(gpu=gpu, job=job, start=now) for job in using)
+        GpuUse.objects.create(gpu=gpu, job=jobs[1], start=now - timedelta(hours=2), end=now - timedelta(hours=1))
+    answer = client.get("/metrics", headers={"Authorization": "Bearer a-token-of-some-length"})
+    found = values(answer.content.decode())
+    counted = {team: found["fleetledger_gpus", (("state", "working"), ("team", team))] for team in ("nlp", "vision")}
+    assert counted == {"nlp": 1, "vision": 2}
+
+
+def test_messages_put_aside_are_counted_where_the_broker_is_a_folder(
+    client: Client, settings: object, tmp_path: Path
+) -> None:
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {"folder": str(tmp_path)}  # type: ignore[attr-defined]
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "1.q.json").write_text("?")
+    assert values(client.get("/metrics").content.decode())["fleetledger_broker_bad_messages", ()] == 1
+    settings.CELERY_BROKER_TRANSPORT_OPTIONS = {}  # type: ignore[attr-defined]
+    assert b"broker" not in client.get("/metrics").content
 
 
 def test_no_token_is_right_while_none_is_set(client: Client, settings: object) -> None:

@@ -5,6 +5,7 @@ Whole body, own timeouts, bounded size, errors with a remedy.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ class PrometheusClient:
         max_body_bytes: int = MAX_BODY_BYTES,
     ) -> None:
         self.url = url.rstrip("/")
+        self.shown_url = re.sub(r"//[^/@]*@", "//", self.url)  # a name and password in it are told to nobody
         access = access or Access()
         session = requests.Session()
         session.trust_env = False  # no proxies or .netrc from the environment of the worker
@@ -120,8 +122,8 @@ class PrometheusClient:
                     return self._ask_once(path, parameters, is_get=True)
                 content = self._read(answer, started)
         except requests.RequestException as error:
-            raise failures.of_connection(error, self.url) from error
-        return _parse(answer, content, self.url)
+            raise failures.of_connection(error, self.shown_url) from error
+        return _parse(answer, content, self.shown_url)
 
     def _read(self, answer: requests.Response, started: float) -> bytes:
         """Read the body with a bound on its size and its time: an endless one must not fill the memory."""
@@ -130,9 +132,9 @@ class PrometheusClient:
         for part in answer.iter_content(_CHUNK):
             size += len(part)
             if size > self._max_body_bytes:
-                raise failures.too_big(self.url, self._max_body_bytes)
+                raise failures.too_big(self.shown_url, self._max_body_bytes)
             if monotonic() - started > 2 * self._read_seconds:
-                raise failures.timed_out(self.url)
+                raise failures.timed_out(self.shown_url)
             parts.append(part)
         return b"".join(parts)
 

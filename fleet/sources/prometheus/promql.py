@@ -61,6 +61,10 @@ class Queries:
         """Raw points of the last ``seconds``, without one exactly so old."""
         return f"{self.select(metric, shard, only)}[{round(seconds * 1000) - 1}ms]"
 
+    def points(self, metric: Metric, shard: Shard = WHOLE) -> str:
+        """Count the raw points of each device in the sample."""
+        return f"sum by ({','.join(metric.dialect.by)}) (count_over_time({self.select(metric, shard)}{WINDOW}))"
+
     def count(self, metric: Metric) -> str:
         """Count the series that have points in the sample."""
         return f"count(count_over_time({self.select(metric)}{WINDOW}))"

@@ -97,7 +97,8 @@ class RawPoints:
                 since, until = self.grid.marks[columns[0]] - STEP_SECONDS, self.grid.marks[columns[-1]]
                 rows = np.flatnonzero(cells.any(axis=1))
                 mean[cells], peak[cells] = np.nan, np.nan
-                work = _Repair(self.grid, signal, cells, first.is_summed)
+                work = _Repair(self.grid, signal, cells, first)
+                work.count_after = self.ask.span.count_after
                 for metric, result in self._read(group, float(since), float(until), rows):
                     work.take(result, metric)
                 work.write(mean, peak, self.bad)
@@ -152,18 +153,21 @@ class RawPoints:
             found[3].append(at)
 
     def _count_nameless(self, metric: Metric, at: Floats64) -> None:
-        inside = at[(at > self.ask.span.first - STEP_SECONDS)]
+        inside = at[at > max(self.ask.span.first - STEP_SECONDS, self.ask.span.count_after)]
         for day in ((inside - 1e-3) // DAY_SECONDS).astype(int):
             self.bad[("no_identity", str(metric.means), int(day))] += 1
 
     def count_points(self) -> NDArray[np.int32]:
         """Count the valid points of each sample, [rows, marks]; a time that two label sets share may count twice."""
-        count = np.zeros((len(self.grid.identities), len(self.grid.marks)), dtype=np.int32)
-        for (row, _), (_, _, valid, _) in self._found.items():
-            for at in valid:
-                columns = self.grid.columns(at)
-                np.add.at(count[row], columns[(columns >= 0) & (columns < count.shape[1])], 1)
-        return count
+        shape = (len(self.grid.identities), len(self.grid.marks))
+        parts = [(row, at) for (row, _), (_, _, valid, _) in self._found.items() for at in valid]
+        if not parts:
+            return np.zeros(shape, dtype=np.int32)
+        row = np.repeat([row for row, _ in parts], [len(at) for _, at in parts])
+        column = self.grid.columns(np.concatenate([at for _, at in parts]))
+        inside = (column >= 0) & (column < shape[1])
+        count = np.bincount(row[inside] * shape[1] + column[inside], minlength=shape[0] * shape[1])
+        return count.reshape(shape).astype(np.int32)
 
 
 class _Only:
@@ -189,8 +193,9 @@ class _Only:
 class _Repair:
     """Collects the raw points of suspect cells and computes their mean and peak."""
 
-    def __init__(self, grid: Grid, signal: Signal, cells: NDArray[np.bool_], is_summed: bool) -> None:
-        self._grid, self._signal, self._cells, self._is_summed = grid, signal, cells, is_summed
+    def __init__(self, grid: Grid, signal: Signal, cells: NDArray[np.bool_], metric: Metric) -> None:
+        self._grid, self._signal, self._cells, self._is_summed = grid, signal, cells, metric.is_summed
+        self.count_after = 0.0
         self._splits: dict[str, int] = {}
         self._parts: list[tuple[Ints, Ints, Floats64, Floats64, Floats64]] = []  # row, split, at, raw value, scale
 
@@ -235,7 +240,8 @@ class _Repair:
         for day in np.unique(days):
             filtered = keep_plausible(value[days == day], self._signal, scale)
             kept[days == day] = filtered.values
-            for kind, count in filtered.counts.items():
+            counted = keep_plausible(value[(days == day) & (at > self.count_after)], self._signal, scale)
+            for kind, count in counted.counts.items():
                 bad[(kind, str(self._signal), int(day))] += count
         return kept
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from fleet.domain.exporters import DIALECTS, METRICS, TIMING_ORDER, Attribute, Metric, known_metrics
 from fleet.domain.plausible import limits
 from fleet.domain.samples import STEP_SECONDS
-from fleet.domain.series import lower_names
+from fleet.domain.series import Identity, lower_names
 from fleet.domain.signals import Signal
-from fleet.domain.telemetry import Needed, Reading
+from fleet.domain.telemetry import Reading
 from fleet.sources.prometheus.client import Body, PrometheusClient
 from fleet.sources.prometheus.grid import Floats64, Grid
 from fleet.sources.prometheus.promql import Queries
@@ -50,18 +50,26 @@ class ShardReader:
         self.client, self.queries, self.span, self.shard = client, queries, ask.span, ask.shard
         self.names, self.metrics = names, known_metrics(names)
         self.grid = Grid(np.arange(ask.span.first, ask.span.last + 1, STEP_SECONDS, dtype=np.int64))
-        self.asked = np.ones(len(self.grid.marks), dtype=bool)
         self.notes = Notes([])
         self.bad: Counter[tuple[str, str, int]] = Counter()
         self.raw = RawPoints(self.grid, queries, self._fetch_raw, ask, self.bad)
 
-    def read(self, *, with_facts: bool, is_needed: Needed | None) -> Reading:
-        """Ask everything that is needed; give the reading."""
+    def count_points(self) -> tuple[list[Identity], NDArray[np.int32]]:
+        """Count the raw points of the metrics that time the samples, as the source counts them."""
+        groups = self._timing_groups()
+        answers = self._fetch_ranges([self.queries.points(metric, self.shard) for metric in groups])
+        counts: list[Floats64] = []
+        for metric, result in zip(groups, answers, strict=True):
+            counts.append(np.nan_to_num(self.grid.lay(result, metric)[0]))
+        total = np.zeros((len(self.grid.identities), len(self.grid.marks)), dtype=np.int32)
+        for count in counts:
+            total[: len(count)] += count.astype(np.int32)
+        return self.grid.identities, total
+
+    def read(self, *, with_facts: bool) -> Reading:
+        """Ask everything; give the reading."""
         self._read_timing()
-        if is_needed is not None:
-            self.asked = is_needed(self.grid.identities, self.raw.count_points())
-        if self.asked.any():
-            self._read_signals()
+        self._read_signals()
         self.raw.repair(self.metrics)
         self.raw.add_missing_timing(self.metrics)
         reading = Reading(
@@ -70,7 +78,6 @@ class ShardReader:
             mean={},
             peak={},
             series=self.raw.series,
-            asked=self.asked,
             bad=self.bad,
         )
         if with_facts and not self.notes.is_partial:
@@ -82,14 +89,20 @@ class ShardReader:
         reading.warnings, reading.is_partial = self.notes.warnings, self.notes.is_partial
         return reading
 
-    def _read_timing(self) -> None:
-        """Read the raw points of the first metric in TIMING_ORDER that each dialect has."""
+    def _timing_groups(self) -> list[Metric]:
+        """Give the first metric in TIMING_ORDER that each dialect has, under all its names."""
+        found: list[Metric] = []
         for dialect in DIALECTS:
-            for signal in TIMING_ORDER:
-                group = [m for m in self.metrics if m.dialect is dialect and m.means is signal and m.rank == 0]
-                if group:
-                    self.raw.read_timing(group)
-                    break
+            own = [
+                m for means in TIMING_ORDER for m in self.metrics if (m.dialect, m.means, m.rank) == (dialect, means, 0)
+            ]
+            found += [metric for metric in own if metric.means is own[0].means]
+        return found
+
+    def _read_timing(self) -> None:
+        """Read the raw points of the timing metrics."""
+        for metric in self._timing_groups():
+            self.raw.read_timing([metric])
 
     def _read_signals(self) -> None:
         metrics = [metric for metric in self.metrics if isinstance(metric.means, Signal)]
@@ -107,8 +120,7 @@ class ShardReader:
 
     def _fetch_ranges(self, texts: list[str]) -> Iterator[list[dict[str, Any]]]:
         """Ask range queries, two at a time; the answers come in order and are taken one by one."""
-        marks = self.grid.marks[self.asked]
-        first, last = int(marks[0]), int(marks[-1])
+        first, last = int(self.grid.marks[0]), int(self.grid.marks[-1])
 
         def ask(text: str) -> Callable[[], Body]:
             if first == last:

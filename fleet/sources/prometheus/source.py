@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from common.periods import iso
 from fleet.domain.exporters import DIALECTS, TIMING_ORDER, Metric, known_metrics
 from fleet.domain.samples import STEP_SECONDS
-from fleet.domain.series import lower_names, target_name
+from fleet.domain.series import Identity, lower_names, target_name
 from fleet.domain.signals import Signal
-from fleet.domain.telemetry import Needed, Reading, Shard, Span, UpState
+from fleet.domain.telemetry import Reading, Shard, Span, UpState
 from fleet.sources.prometheus.access import access_of
 from fleet.sources.prometheus.client import PrometheusClient
 from fleet.sources.prometheus.grid import flatten
@@ -65,11 +65,17 @@ class PrometheusSource:
         result = (self.client.query(self.queries.count(metric), at).data or {}).get("result") or []
         return int(float(result[0]["value"][1])) if result else 0
 
-    def read(self, span: Span, shard: Shard, *, with_facts: bool, is_needed: Needed | None = None) -> Reading:
+    def count_points(self, marks: NDArray[np.int64], shard: Shard) -> tuple[list[Identity], NDArray[np.int32]]:
+        """Count raw points per device and mark; see MetricsSource."""
+        first, last = int(marks[0]), int(marks[-1])
+        names = self.names(first - STEP_SECONDS, last)
+        return ShardReader(self.client, self.queries, names, Ask(Span(first, last, first), shard, 0)).count_points()
+
+    def read(self, span: Span, shard: Shard, *, with_facts: bool) -> Reading:
         """Read samples and raw points of a shard; see MetricsSource."""
         names = self.names(span.raw_since, span.last)
         reader = ShardReader(self.client, self.queries, names, Ask(span, shard, self.raw_seconds))
-        return reader.read(with_facts=with_facts, is_needed=is_needed)
+        return reader.read(with_facts=with_facts)
 
     def read_up(self, jobs: set[str], span: Span) -> list[UpState]:
         """Read `up` of every target of the jobs at every mark; give its last state and since when it is so."""

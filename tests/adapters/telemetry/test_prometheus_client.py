@@ -169,3 +169,10 @@ def test_credentials_are_named(scripted_http: ScriptedServer, monkeypatch: pytes
 def test_written_or_missing_secrets_are_refused(auth: dict[str, object]) -> None:
     with pytest.raises(BadInput):
         access_of(auth)
+
+
+def test_a_password_in_the_url_is_told_to_nobody(scripted_http: ScriptedServer, pauses: Pauses) -> None:
+    scripted_http.default = Answer(401)
+    with pytest.raises(OutsideFailed) as caught:
+        PrometheusClient(scripted_http.url.replace("//", "//me:pa55@"), pause=pauses).query("up", 1)
+    assert "pa55" not in caught.value.message + caught.value.hint

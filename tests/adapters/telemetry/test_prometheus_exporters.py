@@ -50,11 +50,8 @@ INTEL = {"node": "max-04", "pci_bdf": "0000:29:00.0", "hw_model": "Intel Data Ce
 Case = tuple[list[tuple[str, dict[str, str], float]], dict[str, float], tuple[str, str, str | None]]
 CASES: dict[str, Case] = {
     "azure": (
-        [
-            ("dcgm_fi_dev_gpu_util", AZURE, 61),
-            ("dcgm_fi_prof_sm_active", AZURE, 0.41),
-            ("dcgm_fi_dev_fb_used", AZURE, 182),
-        ],
+        [("dcgm_fi_dev_gpu_util", AZURE, 61), ("dcgm_fi_prof_sm_active", AZURE, 0.41),
+         ("dcgm_fi_dev_fb_used", AZURE, 182)],
         {"gpu_util": 61, "sm_active": 41, "memory_mib": 182},
         ("nvidia a100 80gb pcie", "aks-1", "n/p"),
     ),

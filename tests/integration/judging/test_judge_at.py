@@ -322,3 +322,21 @@ def test_a_machine_without_a_rule_belongs_to_the_one_team_whose_jobs_hold_all_of
 
     rows = judged("10:00")
     assert {name: row["team"] for name, row in rows.items()} == {"i-whole": "red", "i-half": None}
+
+
+def test_a_running_machine_without_a_price_says_so() -> None:
+    _, gpus = machine("i-1", sku="p5.48xlarge", region="us-east-1")
+    play(gpus[0], "08:00", "10:00", gpu_util=90)
+    (found,) = [one for one in judged("10:00")["i-1"]["findings"] if one["kind"] == "unpriced"]
+    assert (found["since"], found["evidence"]) == (
+        "2025-06-02T08:00:00Z",
+        {
+            "subject": {"kind": "instance", "id": "i-1"},
+            "provider": "aws",
+            "sku": "p5.48xlarge",
+            "gpu_model": None,
+            "gpu_count": 1,
+            "region": "us-east-1",
+        },
+    )
+    assert "unpriced" not in kinds(judged("10:00", EightDollars())["i-1"])

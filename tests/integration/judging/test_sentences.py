@@ -40,7 +40,15 @@ def test_working_and_unknown() -> None:
 
 @pytest.mark.parametrize(
     ("minutes", "text"),
-    [(None, "unknown"), (0, "0 min"), (60, "60 min"), (61, "1 h 1 min"), (300, "5 h"), (2880, "2 d"), (3000, "2 d 2 h")],
+    [
+        (None, "unknown"),
+        (0, "0 min"),
+        (60, "60 min"),
+        (61, "1 h 1 min"),
+        (300, "5 h"),
+        (2880, "2 d"),
+        (3000, "2 d 2 h"),
+    ],
 )
 def test_lengths(minutes: float | None, text: str) -> None:
     assert length_text(minutes) == text

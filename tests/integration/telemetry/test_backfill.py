@@ -175,3 +175,22 @@ def test_garbage_in_the_first_signal_reads_the_same_twice(fleet_of: Make) -> Non
     assert fleet.backfill(0, 900).samples == 3
     assert fleet.block(0, 900).minutes.tolist() == [[5.0] * 3]
     assert fleet.backfill(0, 900).samples == 0
+
+
+def test_slices_beside_whole_gpus_are_collected_too(fleet_of: Make) -> None:
+    history = History().gpu(1, every(30, T0 + 5, T0 + 900), 50)
+    labels = {"GPU_I_ID": "1", "GPU_I_PROFILE": "1g.10gb"}
+    history.gpu(2, every(30, T0 + 5, T0 + 900), 0.25, name="DCGM_FI_PROF_GR_ENGINE_ACTIVE", **labels)
+    fleet = fleet_of(history)
+    for seconds in (300, 600, 900):
+        fleet.collect(seconds)
+    assert fleet.block(0, 900).points.tolist() == [[10] * 3] * 2
+    assert fleet.means(0, 900, Signal.GR_ENGINE) == [[None] * 3, [25] * 3]
+
+
+def test_a_point_on_a_mark_belongs_to_the_sample_that_ends_there(fleet_of: Make) -> None:
+    history = History().gpu(1, [T0], 100).gpu(1, [T0 + 300], 0).gpu(1, [T0 + 600], 50)
+    fleet = fleet_of(history)
+    fleet.backfill(0, 600)
+    assert fleet.means(0, 600) == [[0, 50]]
+    assert fleet.block(0, 600).peak[Signal.GPU_UTIL].tolist() == [[0, 50]]

@@ -10,6 +10,7 @@ import pytest
 
 from fleet.actions.collect import collect_source
 from fleet.domain.signals import Signal
+from fleet.domain.slicing import Slice
 from fleet.models import BadSample, Source, SourcePull
 from tests.integration.telemetry.conftest import T0, Fleet, at
 from tests.support.gpu_history import History, every
@@ -25,10 +26,13 @@ class Between:
         self.behind = behind
         self.instead: Callable[[str], Answer | None] = lambda query: None
         self.seen: list[str] = []
+        self.moment = 0.0  # at which the query being answered is evaluated
         server.respond = self.answer
 
     def answer(self, request: Request) -> Answer:
-        query = (request.form if request.body else request.query).get("query", [""])[0]
+        asked = request.form if request.body else request.query
+        query = asked.get("query", [""])[0]
+        self.moment = float((asked.get("end") or asked.get("time") or ["0"])[0])
         self.seen.append(query)
         found = self.instead(query)
         if found is not None:
@@ -117,6 +121,21 @@ def test_a_partial_answer_that_lost_the_busy_signal_does_not_say_quiet(
     assert (fleet.means(0, 900), fleet.means(0, 900, Signal.SM_ACTIVE)) == ([[99.0] * 3], [[0.0] * 3])
 
 
+def test_what_is_whole_after_a_partial_slice_does_not_hide_it(
+    between: tuple[Fleet, Between], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet, proxy = between
+    pieces = [Slice(T0 + 300, T0 + 300, T0 - 60, True), Slice(T0 + 600, T0 + 900, T0 + 240, True)]
+    monkeypatch.setattr("fleet.actions.collect.plan_slices", lambda *args, **more: pieces)
+    fleet.source.collected_until = at(0)
+    fleet.source.save()
+    cut = b'{"status":"success","isPartial":true,"data":{"resultType":"vector","result":[]}}'
+    proxy.instead = lambda query: Answer(200, cut) if proxy.moment == T0 + 300 and "POWER" in query else None
+    assert fleet.collect(900).is_partial is True
+    fleet.source.refresh_from_db()
+    assert fleet.source.collected_until == at(0)
+
+
 def test_too_many_samples_halve_the_shard(between: tuple[Fleet, Between]) -> None:
     fleet, proxy = between
     too_many = json_answer(
@@ -165,3 +184,33 @@ def test_dropped_values_are_counted_by_day(fleet_of: Make) -> None:
     fleet.collect(600)
     row = BadSample.objects.get()
     assert (str(row.day), row.kind, row.signal, row.count) == ("2025-06-03", "sentinel", "gpu_util", 1)
+
+
+def test_a_second_source_of_the_same_gpus_is_told_and_changes_nothing(fleet_of: Make) -> None:
+    fleet = fleet_of(History().gpu(1, every(30, T0 + 5, T0 + 900), 9))
+    fleet.collect(600)
+    other = Source.objects.create(name="other", kind="prometheus", spec=fleet.source.spec)
+    result = collect_source(other.pk, now=at(900))
+    assert (result.samples, result.warnings) == (0, ["duplicate_source: 1 GPUs are read from main already"])
+    assert fleet.gpus()[0].source == fleet.source
+    Source.objects.filter(pk=fleet.source.pk).update(is_enabled=False)
+    assert collect_source(other.pk, now=at(900)).samples == 1
+    assert fleet.gpus()[0].source == other
+
+
+def test_late_points_are_read_again(between: tuple[Fleet, Between]) -> None:
+    fleet, proxy = between
+    nothing = json_answer({"status": "success", "data": {"resultType": "matrix", "result": []}})
+    proxy.instead = lambda query: nothing if "DCGM" in query else None
+    assert fleet.collect(600).samples == 0  # whole answers, the points had not arrived
+    proxy.instead = lambda query: None
+    assert fleet.collect(900).samples == 24
+    proxy.seen.clear()
+    assert fleet.collect(1200).samples == 0
+    assert not any("sum_over_time" in query and "900" in query for query in proxy.seen)
+
+
+def test_a_source_without_gpu_metrics_says_so(fleet_of: Make) -> None:
+    fleet = fleet_of(History().add("node_load1", {"job": "x"}, [(t, 1) for t in every(30, T0, T0 + 600)]))
+    (warning,) = fleet.collect(600).warnings
+    assert warning.startswith("no_gpu_metrics: ")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fleet.domain.runs import Run, replace_window, runs_of
+from fleet.domain.runs import Run, end_in_time, replace_window, runs_of
 
 POINTS = np.arange(0, 600, 30.0)
 
@@ -44,3 +44,10 @@ def test_the_same_window_again_changes_nothing() -> None:
     new = [Run("a", 300, 420), Run("b", 420, None)]
     once = replace_window([], new, since=300, until=600, is_newest=True, tolerance=1)
     assert replace_window(once, new, since=300, until=600, is_newest=True, tolerance=1) == once
+
+
+def test_a_run_ends_where_the_points_before_the_window_show_it() -> None:
+    assert end_in_time([Run("a", 0, None)], [Run("a", 200, 275)], since=300) == [Run("a", 0, 275)]
+    assert end_in_time([Run("a", 0, None)], [Run("a", 200, 275), Run("a", 290, None)], since=300) == [Run("a", 0, None)]
+    assert end_in_time([Run("a", 0, None)], [Run("b", 200, 275)], since=300) == [Run("a", 0, None)]
+    assert end_in_time([Run("a", 0, 100)], [Run("a", 50, 100)], since=300) == [Run("a", 0, 100)]
