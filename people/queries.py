@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,8 +15,18 @@ from django.core.validators import validate_email
 from django.db.models import F, Subquery
 
 from common.pages import Page, Slice
-from common.periods import iso
-from people.models import ApiToken, AuditEvent, Installation, Organization, RoleGrant, Team, User
+from common.periods import BEGINNING, iso
+from people.models import (
+    ApiToken,
+    AuditEvent,
+    Installation,
+    Organization,
+    PastCostCenter,
+    PastMonthLength,
+    RoleGrant,
+    Team,
+    User,
+)
 from people.models.installation import ClockMode
 from people.models.user import Role
 from people.roles import visible_teams
@@ -29,6 +40,19 @@ def organization() -> Organization:
 def organization_zone() -> ZoneInfo:
     """Give the zone in which days and months are cut."""
     return ZoneInfo(organization().time_zone)
+
+
+def month_lengths() -> list[tuple[datetime, Decimal]]:
+    """Give how many hours a month counts for prices per month, and since when, oldest first."""
+    past = list(PastMonthLength.objects.order_by("until").values_list("until", "hours"))
+    starts = [BEGINNING, *(until for until, _ in past)]
+    return list(zip(starts, [*(hours for _, hours in past), Decimal(organization().hours_per_month)], strict=True))
+
+
+def cost_centers_change(after: datetime, before: datetime) -> list[datetime]:
+    """Give when a team got another cost centre between two times."""
+    changes = PastCostCenter.objects.filter(until__gt=after, until__lt=before)
+    return list(changes.order_by("until").values_list("until", flat=True).distinct())
 
 
 def installation() -> Installation:

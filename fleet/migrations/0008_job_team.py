@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('fleet', '0007_replay_lane'),
-        ('people', '0005_api_tokens'),
+        ('people', '0006_api_tokens'),
     ]
 
     operations = [

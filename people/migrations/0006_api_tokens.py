@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('people', '0004_kept_sections'),
+        ('people', '0005_past_values'),
     ]
 
     operations = [
