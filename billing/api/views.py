@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,11 +18,12 @@ from billing.queries.runtime import runtime_page
 from billing.queries.spend import spend
 from billing.queries.spend_sql import in_days
 from common.errors import BadInput, Where
+from common.money import plain
 from common.pages import Page, Slice
 from common.periods import month_period
 from people.api.documented import documented, listed
 from people.api.parameters import TEAM, USUAL, Parameter
-from people.api.routes import ListRoute, whole_page
+from people.api.routes import ListRoute
 
 LONGEST = timedelta(days=1830)
 LONGEST_BY_HOURS = timedelta(days=93)
@@ -46,7 +48,7 @@ class SpendRoute(ListRoute):
     def get(self, request: Request) -> Response:
         """Answer a page of rows with the totals of all."""
         asked = self.asked(request)
-        part = Slice(asked.pop("limit", USUAL), asked.pop("cursor", None))
+        part = self.part_of(asked)
         choice = self.rows_of(asked)
         wanted = read_asked(asked, self.visitor.house.time_zone)
         _check_length(wanted)
@@ -54,9 +56,13 @@ class SpendRoute(ListRoute):
             wanted.period, group_by=wanted.group_by, zone=wanted.zone, basis=wanted.basis, cut=wanted.cut,
             team_ids=choice.team_ids, with_unassigned=choice.unassigned,
         )  # fmt: skip
-        document = found.as_json()
-        page = whole_page(document["rows"], part)
-        return Response({**document, "rows": page.items, "next": self._next(request, page)})
+        start = part.after or 0
+        document = replace(found, rows=found.rows[start : start + part.limit]).as_json()
+        last = start + part.limit if len(found.rows) > start + part.limit else None
+        totals = {currency: plain(amount) for currency, amount in found.totals.items()}
+        share = found.billed_share_pct
+        more = {"totals": totals, "billed_share_pct": share, "next": self._next(request, Page([], last))}
+        return Response({**document, **more})
 
 
 def _check_length(asked: SpendAsked) -> None:
@@ -76,6 +82,7 @@ class RuntimeRoute(ListRoute):
     """Run time; a page is of so many instances."""
 
     own_parameters = (MONTH, TEAM)
+    limit = Parameter("limit", "of how many instances an answer is at most", "count", most=100, usual=10)
 
     def page(self, asked: Mapping[str, Any], part: Slice) -> Page:
         """Read one page."""

@@ -116,6 +116,11 @@ class Spend:
         """Give the total per currency: never one over several."""
         return totals_of(self.rows)
 
+    @property
+    def billed_share_pct(self) -> float | None:
+        """How much of the total is billed; None where there is nothing to bill. No bill is in yet."""
+        return 0.0 if any(self.totals.values()) else None
+
     def as_json(self) -> dict[str, Any]:
         """Give the document of doors.md."""
         totals = self.totals
@@ -125,7 +130,7 @@ class Spend:
             "cut": self.cut,
             "rows": [row.as_json() for row in self.rows],
             "totals": {currency: plain(amount) for currency, amount in totals.items()},
-            "billed_share_pct": 0.0 if any(totals.values()) else None,
+            "billed_share_pct": self.billed_share_pct,
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -100,11 +101,12 @@ def _costs(
     instance_ids: Collection[int] | None,
 ) -> dict[int, dict[str, Decimal | None]]:
     found: defaultdict[int, dict[str, Decimal | None]] = defaultdict(dict)
-    with transaction.atomic(), connection.cursor() as cursor:
-        if instance_ids is None:
+    is_whole = instance_ids is None
+    with transaction.atomic() if is_whole else nullcontext(), connection.cursor() as cursor:
+        if is_whole:
             join_in_bulk()
         cursor.execute(
-            COSTS if instance_ids is None else COSTS_OF_SOME,
+            COSTS if is_whole else COSTS_OF_SOME,
             {
                 "instances": list(instance_ids or ()),
                 "start": period.start,

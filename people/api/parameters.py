@@ -28,6 +28,8 @@ class Parameter:
     help: str
     kind: str = "text"
     choices: tuple[str, ...] = ()
+    most: int = MOST
+    usual: int = USUAL
 
     def read(self, text: str) -> Any:
         """Give its value; raises BadInput with the parameter as its place."""
@@ -47,8 +49,8 @@ class Parameter:
         return text
 
     def _count(self, text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST:
-            raise self._bad("bad_limit", f"{self.name}: {text!r} is no number of rows.", f"Write 1 to {MOST}.")
+        if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= self.most:
+            raise self._bad("bad_limit", f"{self.name}: {text!r} is no number of rows.", f"Write 1 to {self.most}.")
         return int(text)
 
     def _bad(self, code: str, message: str, hint: str) -> BadInput:
@@ -62,7 +64,7 @@ class Parameter:
         elif self.kind == "flag":
             schema = {"type": "boolean"}
         elif self.kind == "count":
-            schema = {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL}
+            schema = {"type": "integer", "minimum": 1, "maximum": self.most, "default": self.usual}
         if self.choices:
             schema["enum"] = list(self.choices)
         return OpenApiParameter(self.name, type=schema, description=self.help)

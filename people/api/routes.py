@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from common.pages import Page, Slice
 from people.api.callers import CallsPerMinute, MayRead, TokenAuthentication
 from people.api.errors import NotPermitted, answer_error
-from people.api.parameters import CURSOR, LIMIT, USUAL, Parameter, read_parameters, write_cursor
+from people.api.parameters import CURSOR, LIMIT, Parameter, read_parameters, write_cursor
 from people.models import ApiToken
 from people.roles import TeamChoice
 from people.visitor import Visitor, visitor_of
@@ -106,17 +106,22 @@ class ListRoute(Route):
     """A list in pages: `{"results": [...], "next": address or null}`."""
 
     own_parameters: ClassVar[tuple[Parameter, ...]] = ()
+    limit: ClassVar[Parameter] = LIMIT
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.parameters = (*cls.own_parameters, LIMIT, CURSOR)
+        cls.parameters = (*cls.own_parameters, cls.limit, CURSOR)
 
     def get(self, request: Request) -> Response:
         """Answer one page."""
         asked = self.asked(request)
-        part = Slice(asked.pop("limit", USUAL), asked.pop("cursor", None))
+        part = self.part_of(asked)
         page = self.page(asked, part)
         return Response({"results": page.items, "next": self._next(request, page)})
+
+    def part_of(self, asked: dict[str, Any]) -> Slice:
+        """Take out of ``asked`` which part of the list is wanted."""
+        return Slice(asked.pop("limit", self.limit.usual), asked.pop("cursor", None))
 
     def page(self, asked: Mapping[str, Any], part: Slice) -> Page:
         """Read one page."""

@@ -22,6 +22,7 @@ PLACES = [
     (worlds.unassigned_only, ["/", "/?team=-"]),
     (worlds.long_names, ["/", "/idle/", f"/instances/lab/{worlds.LONG_HOST}/"]),
     (worlds.replayed, ["/", "/idle/"]),
+    (worlds.month_with_idle_machines, ["/settings/tokens/", "/api/docs/"]),
 ]
 
 
