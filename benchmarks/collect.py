@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ from tests.support.processes import free_port, require_program, running, wait_un
 
 GPUS = int(os.environ.get("FL_BENCH_GPUS", "10000"))
 LAST = datetime(2025, 6, 3, 11, 0, tzinfo=UTC)
-MINUTES = 30
+MINUTES, ROUNDS = 30, 5
 METRICS = {
     "DCGM_FI_DEV_GPU_UTIL": (0, 100),
     "DCGM_FI_PROF_GR_ENGINE_ACTIVE": (0, 1),
@@ -136,7 +137,7 @@ def bare_fetch(asked: list[tuple[str, str, dict[str, Any]]]) -> tuple[float, int
 
 
 def measure(url: str) -> int:
-    """Collect the first marks, then the last one, three times over; compare."""
+    """Collect the first marks, then the last one, ROUNDS times; compare each with a bare fetch right after it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
@@ -155,7 +156,7 @@ def measure(url: str) -> int:
     ours: list[float] = []
     bare: list[float] = []
     size = 0
-    for _ in range(3):
+    for _ in range(ROUNDS):
         recorder.asked.clear()
         SourcePull.objects.filter(source=source, until=LAST).delete()  # else it is known to be read already
         Source.objects.filter(pk=source.pk).update(collected_until=LAST - timedelta(minutes=5))
@@ -164,12 +165,12 @@ def measure(url: str) -> int:
         taken, size = bare_fetch(list(recorder.asked))
         bare.append(taken)
         print(f"collect {result.seconds:.2f} s, {result.samples} written; bare fetch {taken:.2f} s")
-    ratio = min(ours) / min(bare)
+    # Pairs, since the load of the machine moves.
+    ratio = statistics.median(mine / theirs for mine, theirs in zip(ours, bare, strict=True))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(recorder.asked)} requests, {size / 2**20:.1f} MiB; coverage {result.coverage_pct} %")
-    print(
-        f"collect {min(ours):.2f} s, bare {min(bare):.2f} s: x{ratio:.2f} (budget 1.5); peak {rss:.0f} MB (budget 300)"
-    )
+    print(f"best: collect {min(ours):.2f} s, bare {min(bare):.2f} s; peak {rss:.0f} MB (budget 300)")
+    print(f"median of pairs: x{ratio:.2f} (budget 1.5)")
     return int(ratio > 1.5 or rss > 300)
 
 

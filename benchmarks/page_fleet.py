@@ -7,7 +7,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from billing.models import InstancePrice, TeamDay
+from common.periods import floor_mark
+from fleet.actions.samples import store_block
+from fleet.domain.samples import SampleBlock, empty_block
+from fleet.domain.signals import Signal
 from fleet.models import Account, Gpu, Instance, InstanceVersion, Source, Verdict
 from people.models import Installation, Organization, Team
 
@@ -18,6 +24,7 @@ IDLE_OF_HUNDRED = 12
 DAYS = 396
 PAST_VERDICTS = 5
 BATCH = 5_000
+SAMPLED = 10  # machines with samples
 MODELS = ("H100-SXM5-80GB", "H200-SXM5-141GB", "L40S-48GB")
 ATTRIBUTES = {"gpu_model": MODELS[0], "sku": "p5.48xlarge", "region": "eu-central-1", "purchase_option": "on_demand"}
 
@@ -74,6 +81,20 @@ def make_machines(gpus: int, now: datetime) -> None:
         for n, one in enumerate(machines) for index in range(GPUS_EACH)
     )  # fmt: skip
     Verdict.objects.bulk_create(_verdicts(machines, devices, now), batch_size=BATCH)
+    store_block(_samples(devices[: SAMPLED * GPUS_EACH], now))
+
+
+def _samples(devices: list[Gpu], now: datetime) -> SampleBlock:
+    """Twelve hours of some devices, for the picture of a record."""
+    end = int(floor_mark(now).timestamp())
+    marks = np.arange(end - 143 * 300, end + 1, 300, dtype=np.int64)
+    block = empty_block(np.array([one.pk for one in devices], dtype=np.int64), marks)
+    rng = np.random.default_rng(7)
+    for values in (block.peak[Signal.SM_ACTIVE], block.mean[Signal.SM_ACTIVE]):
+        values[:] = rng.uniform(0, 95, block.shape)
+    block.points[:], block.interval[:], block.minutes[:] = 10, 30, 5
+    block.first_at[:], block.last_at[:] = marks - 270, marks
+    return block
 
 
 def _verdicts(machines: list[Instance], devices: list[Gpu], now: datetime) -> Iterator[Verdict]:

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from html import escape
 from typing import Any
+from unicodedata import east_asian_width
 
 from billing.domain.month_spend import MONEY_STATES, MonthSpend
 from common.figures import Json, var
@@ -17,6 +18,7 @@ from common.formats import money_prefix, short_money
 
 DAY_MS = 86_400_000
 LONGEST_NAME = 22
+PIXELS_A_LETTER = 7.0
 
 
 Words = Mapping[str, str]  # translated words of the states, and of what stands `beside` compute
@@ -59,7 +61,7 @@ def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str,
         }
         for row, one in zip(rows, spend, strict=True)
     ]  # fmt: skip
-    left = 16 + int(6.2 * max((len(_shortened(name)) for name in names), default=0))
+    left = 16 + int(PIXELS_A_LETTER * max((_letters(_shortened(name)) for name in names), default=0))
     layout: Json = {
         "barmode": "stack", "hovermode": "y unified", "annotations": texts, "margin": _margin(left, 64, 4, 4),
         "xaxis": {"visible": False, "rangemode": "tozero"},
@@ -110,4 +112,14 @@ def _margin(left: int, right: int, top: int, bottom: int) -> dict[str, int]:
 
 
 def _shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+    if _letters(name) <= LONGEST_NAME:
+        return name
+    short = name[: LONGEST_NAME - 1]
+    while _letters(short) > LONGEST_NAME - 1:
+        short = short[:-1]
+    return short + "…"
+
+
+def _letters(text: str) -> int:
+    """Count letters as wide as Latin ones; those of East Asian scripts are twice as wide."""
+    return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)

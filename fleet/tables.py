@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
@@ -12,10 +12,14 @@ from django.utils.translation import gettext as _
 
 from common.money import plain
 from common.periods import iso
+from fleet.charts import ActivityRow
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State
+from fleet.queries.activity import GpuActivity
+from fleet.queries.behind import JobNow
 from fleet.queries.record import GpuNow, Judged
 from fleet.sentences import reason_sentence, verdict_sentence
+from people.queries import TeamName
 
 Price = tuple[Decimal, str]  # per hour, currency
 
@@ -103,7 +107,7 @@ def gpu_rows(gpus: Iterable[GpuNow], now: datetime) -> list[GpuRow]:
         evidence = verdict.evidence if verdict else {}
         rows.append(
             GpuRow(
-                label=_("GPU") if gpu.index is None else f"GPU {gpu.index}",
+                label=_gpu_label(gpu),
                 uuid=gpu.name,
                 model=gpu.model,
                 state=verdict.state if verdict else State.UNKNOWN,
@@ -152,3 +156,71 @@ def state_band(history: Iterable[Judged], since: datetime, until: datetime) -> l
     if at < until:
         runs.append((State.UNKNOWN, (until - at).total_seconds()))
     return runs
+
+
+@dataclass(frozen=True)
+class PolicyRow:
+    """One number of the idle rule. ``source``: where it comes from, in words."""
+
+    label: str
+    value: str
+    source: str
+
+
+def policy_rows(policy: Mapping[str, Any]) -> list[PolicyRow]:
+    """Make rows of the rule that `explain` prints."""
+    labels = {
+        "threshold_pct": _("Quiet below"),
+        "window": _("Quiet for"),
+        "empty_window": _("Quiet for, memory empty"),
+        "min_coverage_pct": _("Coverage needed"),
+        "warm_up": _("Warm-up"),
+        "scope": _("Judged by"),
+    }
+    sources = {"organization": _("organisation"), "default": _("default")}
+    rows = []
+    for key, label in labels.items():
+        one = policy["values"][key]
+        value = f"{one['value']}\u00a0%" if key.endswith("_pct") else str(one["value"])
+        rows.append(PolicyRow(label, value, sources.get(one["from"], one["from"])))
+    return rows
+
+
+@dataclass(frozen=True)
+class JobRow:
+    """A job that holds GPUs of the machine. ``name`` is empty for one of a team that may not be seen."""
+
+    name: str
+    owner: str
+    team: str
+    state: str | None
+    gpus: int
+    ran_for: timedelta
+
+
+def job_rows(
+    jobs: Iterable[JobNow], teams: Mapping[int, TeamName], sees: Callable[[int | None], bool], now: datetime
+) -> list[JobRow]:
+    """Make rows of jobs; of another team's job only its share of the machine is told."""
+    rows = []
+    for job in jobs:
+        team = teams.get(job.team_id or 0)
+        if sees(job.team_id):
+            name = team.name if team else _("Unassigned")
+            rows.append(JobRow(job.name, job.owner, name, job.state, job.gpus, now - job.started_at))
+        else:
+            rows.append(JobRow("", "", "", None, job.gpus, now - job.started_at))
+    return rows
+
+
+def activity_rows(gpus: Iterable[GpuActivity], limit: int) -> list[ActivityRow]:
+    """Make rows of the picture: all GPUs in their order, or the ``limit`` busiest ones of a machine with more."""
+    listed = list(gpus)
+    if len(listed) > limit:
+        listed = sorted(listed, key=lambda one: -(one.highest if one.highest is not None else -1.0))[:limit]
+    return [ActivityRow(_gpu_label(one.gpu), one.peaks, one.highest) for one in listed]
+
+
+def _gpu_label(gpu: GpuNow) -> str:
+    label = _("GPU") if gpu.index is None else f"GPU {gpu.index}"
+    return f"{label}/{gpu.mig_instance}" if gpu.mig_instance else label

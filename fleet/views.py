@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -13,15 +13,32 @@ from django.views.decorators.http import require_safe
 
 from billing.queries.instance_cost import instance_cost
 from billing.queries.prices_now import PricesNow
-from common.periods import local_day, month_period
+from common.periods import iso, local_day, month_period
+from fleet.charts import STEP_SECONDS, gpu_activity
 from fleet.domain.idle_cost import cost_of
+from fleet.domain.next_steps import next_steps
 from fleet.domain.ports import HourlyPrice
-from fleet.domain.states import IDLE
+from fleet.domain.states import IDLE, State
+from fleet.queries.activity import activity_of
+from fleet.queries.behind import Behind, behind
+from fleet.queries.fleet_at import FORGOTTEN_AFTER
 from fleet.queries.record import Record, record_of
-from fleet.tables import gpu_rows, history_rows, idle_minutes, machine_kind, sentence_of, state_band
+from fleet.sentences import next_sentence
+from fleet.tables import (
+    activity_rows,
+    gpu_rows,
+    history_rows,
+    idle_minutes,
+    job_rows,
+    machine_kind,
+    policy_rows,
+    sentence_of,
+    state_band,
+)
 from people.visitor import Visitor, signed_in
 
 BAND = timedelta(days=7)
+GPUS_IN_PICTURE = 16
 
 
 @dataclass(frozen=True)
@@ -43,6 +60,7 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
         raise Http404
     cost = _cost(record, visitor)
     minutes = _idle_minutes(record, visitor)
+    base = behind(record, visitor.every_team, visitor.now)
     context = {
         "nav": "idle",
         "visitor": visitor,
@@ -56,8 +74,50 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
         "history": history_rows(record.history, visitor.now),
         "band": state_band(record.history, visitor.now - BAND, visitor.now),
         "band_since": visitor.now - BAND,
+        "behind": base,
+        "policy_rows": policy_rows(base.policy),
+        "jobs": job_rows(base.jobs, visitor.teams, visitor.everything.covers, visitor.now),
     }
+    context |= _activity(record, base, visitor)
     return render(request, "fleet/instance.html", context)
+
+
+def _activity(record: Record, base: Behind, visitor: Visitor) -> dict[str, Any]:
+    """Give the picture of the last hours, and from the same samples what happens next."""
+    activity = activity_of(record.gpus, base.rule, base.started, visitor.now)
+    rows = activity_rows(activity.gpus, GPUS_IN_PICTURE)
+    zone = visitor.house.zone
+    # A GPU that was not seen for a day was exchanged, and has no say any more.
+    lately = [one.last for one in activity.gpus if visitor.now - one.gpu.last_seen_at < FORGOTTEN_AFTER]
+    steps = next_steps(
+        State(record.verdict.state) if record.verdict else State.UNKNOWN,
+        started=base.started.timestamp() if base.started else None,
+        rule=base.rule,
+        gpus=lately or [one.last for one in activity.gpus],
+        now=activity.marks[-1],
+    )
+    found: dict[str, Any] = {"next": [next_sentence(what, _iso(at), zone) for what, at in steps]}
+    if any(one.signal for one in activity.gpus):
+        figure = gpu_activity(
+            activity.marks, rows, threshold_pct=base.rule.threshold_pct, window_start=activity.window_start, zone=zone
+        )
+        found["activity"] = {
+            "figure": figure,
+            "rows": len(rows),
+            "all": len(activity.gpus),
+            "signals": sorted({str(one.signal) for one in activity.gpus if one.signal}),
+            "start": _moment(activity.marks[0] - STEP_SECONDS),
+            "end": _moment(activity.marks[-1]),
+        }
+    return found
+
+
+def _moment(mark: float) -> datetime:
+    return datetime.fromtimestamp(mark, UTC)
+
+
+def _iso(mark: float | None) -> str | None:
+    return None if mark is None else iso(_moment(mark))
 
 
 def _idle_minutes(record: Record, visitor: Visitor) -> float | None:

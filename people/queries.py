@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -12,7 +13,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import Subquery
 
-from people.models import Installation, Organization, RoleGrant, Team, User
+from common.periods import BEGINNING
+from people.models import Installation, Organization, PastCostCenter, PastMonthLength, RoleGrant, Team, User
 from people.models.installation import ClockMode
 from people.models.user import Role
 from people.roles import visible_teams
@@ -26,6 +28,19 @@ def organization() -> Organization:
 def organization_zone() -> ZoneInfo:
     """Give the zone in which days and months are cut."""
     return ZoneInfo(organization().time_zone)
+
+
+def month_lengths() -> list[tuple[datetime, Decimal]]:
+    """Give how many hours a month counts for prices per month, and since when, oldest first."""
+    past = list(PastMonthLength.objects.order_by("until").values_list("until", "hours"))
+    starts = [BEGINNING, *(until for until, _ in past)]
+    return list(zip(starts, [*(hours for _, hours in past), Decimal(organization().hours_per_month)], strict=True))
+
+
+def cost_centers_change(after: datetime, before: datetime) -> list[datetime]:
+    """Give when a team got another cost centre between two times."""
+    changes = PastCostCenter.objects.filter(until__gt=after, until__lt=before)
+    return list(changes.order_by("until").values_list("until", flat=True).distinct())
 
 
 def installation() -> Installation:
@@ -99,6 +114,11 @@ def teams() -> dict[int, TeamName]:
     return {row[0]: TeamName(*row) for row in rows}
 
 
+def lineage(team_id: int, teams: Mapping[int, TeamName]) -> list[str]:
+    """Give a team's name followed by its parents' names, up to the top; a circle of parents ends where it closes."""
+    return [teams[pk].name for pk in _ancestry(team_id, teams)]
+
+
 def visible_team_ids(user: User) -> frozenset[int] | None:
     """Give the teams whose data ``user`` may see (rule 9); None: all, and what is Unassigned."""
     granted = list(RoleGrant.objects.filter(user=user).values_list("team_id", flat=True))
@@ -115,7 +135,7 @@ def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     }
 
 
-def _ancestry(team_id: int, teams: dict[int, Team]) -> list[int]:
+def _ancestry(team_id: int, teams: Mapping[int, Team] | Mapping[int, TeamName]) -> list[int]:
     """Give the team and its parents; a circle of parents ends where it closes."""
     found: list[int] = []
     current: int | None = team_id

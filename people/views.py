@@ -7,7 +7,7 @@ from math import ceil
 
 from django.contrib.auth import authenticate, login, logout
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -24,10 +24,10 @@ DOORSTEP = "django.contrib.auth.backends.ModelBackend"
 
 
 def safe_next(request: HttpRequest) -> str:
-    """Give the page to go to after signing in; an address outside of this site is ignored."""
+    """Give the page to go to after signing in; what is no path of this site is ignored."""
     wanted = request.POST.get("next") or request.GET.get("next") or "/"
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure())
-    return wanted if is_ours else "/"
+    return wanted if is_ours and wanted.startswith("/") else "/"
 
 
 @never_cache
@@ -36,7 +36,7 @@ def safe_next(request: HttpRequest) -> str:
 def sign_in(request: HttpRequest) -> HttpResponse:
     """Show the form; check what was filled in."""
     if isinstance(request.user, User):
-        return redirect(safe_next(request))
+        return HttpResponseRedirect(safe_next(request))
     if request.method != "POST":
         return _form(request, SignInForm())
     form = SignInForm(request.POST)
@@ -57,7 +57,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         return _form(request, form, status=403)
     login(request, user, backend=DOORSTEP)
     record_success(user, attempt, now=now)
-    return redirect(safe_next(request))
+    return HttpResponseRedirect(safe_next(request))
 
 
 def _form(request: HttpRequest, form: SignInForm, status: int = 200) -> HttpResponse:

@@ -24,11 +24,15 @@ P = ParamSpec("P")
 
 @dataclass(frozen=True)
 class Visitor:
-    """``visible``: ids of the teams whose data may be shown, None for all and Unassigned. ``teams``: these only."""
+    """``visible``: ids of the teams whose data may be shown, None for all and Unassigned. ``teams``: these only.
+
+    ``every_team``: for rules that look at teams; what it holds is never shown.
+    """
 
     user: User
     house: House
     teams: dict[int, TeamName]
+    every_team: dict[int, TeamName]
     visible: frozenset[int] | None
     now: datetime
 
@@ -62,7 +66,7 @@ def visitor_of(user: User) -> Visitor:
     visible = visible_teams(place.granted, {team.id: team.parent_id for team in every.values()})
     shown = every if visible is None else {team.id: team for team in every.values() if team.id in visible}
     now = place.world_at if place.is_replaying and place.world_at else real_now()
-    return Visitor(user=user, house=place, teams=shown, visible=visible, now=now)
+    return Visitor(user=user, house=place, teams=shown, every_team=every, visible=visible, now=now)
 
 
 Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]

@@ -14,7 +14,8 @@ from billing.domain.spend import KINDS, STATES, TIMES, Spend, SpendRow
 from billing.queries import spend_sql
 from common.database import join_in_bulk
 from common.periods import Period, local_day
-from people.queries import organization
+from fleet.queries.inventory import providers_have_changed
+from people.queries import cost_centers_change, organization
 
 DAY = timedelta(days=1)
 
@@ -36,7 +37,7 @@ def spend(
     """
     home = organization().time_zone
     name = zone.key if zone else home
-    if spend_sql.in_days(group_by) and name == home and _is_whole_days(period, ZoneInfo(home)):
+    if name == home and _days_tell(group_by, period, ZoneInfo(home)):
         query, bounds = spend_sql.from_days(group_by), _days(period, ZoneInfo(home))
     else:
         query, bounds = spend_sql.from_hours(group_by), {"start": period.start, "end": period.end}
@@ -55,8 +56,17 @@ def spend(
     return Spend(period, name, basis, cut, tuple(rows))
 
 
-def _is_whole_days(period: Period, zone: ZoneInfo) -> bool:
-    return all(at.astimezone(zone).time() == datetime.min.time() for at in (period.start, period.end))
+def _days_tell(group_by: Sequence[str], period: Period, zone: ZoneInfo) -> bool:
+    """Whether team-days answer: whole days, and nothing that is grouped by has changed within one of them."""
+    if not spend_sql.in_days(group_by) or not _is_whole_days(period.start, period.end, zone=zone):
+        return False
+    if "provider" in group_by and providers_have_changed():
+        return False
+    return "cost_center" not in group_by or _is_whole_days(*cost_centers_change(period.start, period.end), zone=zone)
+
+
+def _is_whole_days(*moments: datetime, zone: ZoneInfo) -> bool:
+    return all(at.astimezone(zone).time() == datetime.min.time() for at in moments)
 
 
 def _days(period: Period, zone: ZoneInfo) -> dict[str, Any]:

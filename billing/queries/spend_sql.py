@@ -11,10 +11,17 @@ from collections.abc import Sequence
 from billing.domain.spend import KINDS, STATES, TIMES
 
 _MOMENT = "(x.hour + x.part_start_minute * interval '1 minute')"
+_MIDNIGHT = "(x.day::timestamp AT TIME ZONE %(zone)s)"
+_CENTER = "nullif(CASE WHEN k.team_id IS NULL THEN t.cost_center ELSE k.cost_center END, '')"
+_PAST_CENTERS = (
+    " LEFT JOIN (SELECT team_id, cost_center, until, coalesce(lag(until) OVER (PARTITION BY team_id ORDER BY until),"
+    " '-infinity') AS since FROM people_pastcostcenter) k"
+    " ON k.team_id = x.team_id AND {at} >= k.since AND {at} < k.until"
+)
 
 IN_DAYS = {
     "team": "t.name",
-    "cost_center": "nullif(t.cost_center, '')",
+    "cost_center": _CENTER,
     "account": "a.name",
     "provider": "nullif(a.provider, '')",
     "gpu_model": "nullif(x.gpu_model, '')",
@@ -24,7 +31,7 @@ IN_DAYS = {
 IN_HOURS = {
     "team": "t.name",
     "owner": "nullif(x.owner, '')",
-    "cost_center": "nullif(t.cost_center, '')",
+    "cost_center": _CENTER,
     "account": "a.name",
     "sub_account": "nullif(v.attributes ->> 'sub_account', '')",
     "provider": "nullif(coalesce(v.attributes ->> 'provider', a.provider), '')",
@@ -64,6 +71,7 @@ def from_days(group_by: Sequence[str]) -> str:
     return (
         f"SELECT {', '.join([*keys, 'x.currency', *sums])} FROM billing_teamday x"
         " LEFT JOIN people_team t ON t.id = x.team_id LEFT JOIN fleet_account a ON a.id = x.account_id"
+        f"{_PAST_CENTERS.format(at=_MIDNIGHT) if 'cost_center' in group_by else ''}"
         f" WHERE x.day >= %(start)s AND x.day < %(end)s AND {_VISIBLE} GROUP BY {_numbers(group_by)}"
     )
 
@@ -111,6 +119,8 @@ def _joins(group_by: Sequence[str]) -> str:
     joins = []
     if {"team", "cost_center"} & set(group_by):
         joins.append("LEFT JOIN people_team t ON t.id = x.team_id")
+    if "cost_center" in group_by:
+        joins.append(_PAST_CENTERS.format(at=_MOMENT))
     if {"account", "provider", "instance"} & set(group_by):
         joins.append("JOIN fleet_instance i ON i.id = x.instance_id LEFT JOIN fleet_account a ON a.id = i.account_id")
     if "job" in group_by:

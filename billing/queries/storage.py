@@ -16,7 +16,7 @@ from common.periods import EPOCH, odd_midnights
 from fleet.queries.disks import Disk, disks_of
 from fleet.queries.meter_owners import load_owners
 from fleet.queries.presence import Presence
-from people.queries import organization, organization_zone
+from people.queries import month_lengths, organization, organization_zone
 
 HOUR = timedelta(hours=1)
 MILLISECOND = timedelta(milliseconds=1)
@@ -49,8 +49,8 @@ class Storage:
         self._until, self._prices = until, prices
         last = max(until.values(), default=max(max(own) for own in hours.values()))
         self._disks = disks_of(runs, until=last, instance_ids=list(hours))
-        setup = organization()
-        self._home, self._hours_per_month = setup.currency, Fraction(setup.hours_per_month)
+        self._home, self._months = organization().currency, month_lengths()
+        self._month_starts = [at for at, _ in self._months]
         since = min(min(own) for own in hours.values())
         end = max(max(own) for own in hours.values()) + HOUR
         self._owners = load_owners(list(hours), since=since, until=end)
@@ -93,22 +93,26 @@ class Storage:
         start, end = max(since, disk.start), min(until, disk.end)
         if start >= end:
             return
-        if disk.price_per_gb_month is not None:
-            currency = disk.currency or self._currency_of(instance, start)
-            yield currency, self._units(disk.size_gb * disk.price_per_gb_month, disk.begun_at, start, end)
-            return
-        starts = [at for at in self._price_starts if start < at < end]
-        for first, last in pairwise([start, *starts, end]):
-            found = self._prices.gb_month(instance, disk.sku, first)
+        looks_up = disk.price_per_gb_month is None
+        starts = sorted({*self._month_starts, *(self._price_starts if looks_up else ())})
+        for first, last in pairwise([start, *(at for at in starts if start < at < end), end]):
+            found = self._price_of(instance, disk, first)
             if found is None:
                 yield disk.currency or self._home, None
             else:
-                begun_at = max([disk.begun_at, *(at for at in self._price_starts if at <= first)])
+                begun_at = max([disk.begun_at, *(at for at in starts if at <= first)])
                 yield found[1], self._units(disk.size_gb * found[0], begun_at, first, last)
+
+    def _price_of(self, instance: int, disk: Disk, at: datetime) -> tuple[Decimal, str] | None:
+        """Give the price of a GB and month, and its currency: the disk's own, else that of its sku."""
+        if disk.price_per_gb_month is None:
+            return self._prices.gb_month(instance, disk.sku, at)
+        return disk.price_per_gb_month, disk.currency or self._currency_of(instance, at)
 
     def _units(self, per_month: Decimal, begun_at: datetime, since: datetime, until: datetime) -> int:
         """Give the growth of the running total since ``begun_at``: hours sum to the whole exactly."""
-        rate = Fraction(per_month) / self._hours_per_month
+        length = next(hours for start, hours in reversed(self._months) if start <= begun_at)
+        rate = Fraction(per_month) / Fraction(length)
         return running_units(rate, (since - begun_at) // MILLISECOND, (until - begun_at) // MILLISECOND)
 
     def _currency_of(self, instance: int, at: datetime) -> str:

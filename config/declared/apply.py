@@ -17,6 +17,7 @@ from billing.actions.declare_prices import declare_prices
 from common.database import take_lock
 from common.declared import Change, Verb
 from common.errors import Where
+from common.periods import BEGINNING
 from config.declared.checks import check_document
 from config.declared.document import Document, read_document
 from config.declared.inventory import declare_inventory
@@ -25,11 +26,12 @@ from config.declared.sections import KEPT
 from fleet.actions.changed_hours import mark_unassigned
 from fleet.actions.declare import declare_exemptions, declare_idle_rule, declare_policies, declare_sources
 from fleet.actions.ownership import declare_ownership, refresh_teams
+from fleet.actions.remetered import mark_remetered
 from people.actions.audit import SYSTEM, record
 from people.actions.organization import declare_kept_sections, declare_organization
 from people.actions.persons import declare_people
 from people.actions.teams import declare_teams, settle_teams
-from people.queries import organization, organization_zone
+from people.queries import month_lengths, organization, organization_zone
 
 DETAILS = 500  # changes that one audit event spells out
 
@@ -63,7 +65,7 @@ def _declare(document: Document, *, now: datetime, prune: bool) -> list[Change]:
     def listed(name: str) -> Sequence[Mapping[str, Any]]:
         return values.get(name) or []
 
-    changes = _declare_people(document, prune=prune)
+    changes = _declare_people(document, now=now, prune=prune)
     changes += declare_idle_rule(document.section("organization").get("idle"), now=now)
     if "ownership" in values:
         changes += declare_ownership(listed("ownership"), now=now)
@@ -84,11 +86,14 @@ def _declare(document: Document, *, now: datetime, prune: bool) -> list[Change]:
     return changes
 
 
-def _declare_people(document: Document, *, prune: bool) -> list[Change]:
+def _declare_people(document: Document, *, now: datetime, prune: bool) -> list[Change]:
     """Declare the organisation, teams and people."""
     values = document.values
-    changes = declare_organization(values["organization"]) if values.get("organization") else []
-    teams = declare_teams(values.get("teams") or [])
+    lengths = month_lengths()
+    changes = declare_organization(values["organization"], now=now) if values.get("organization") else []
+    if month_lengths() != lengths:
+        mark_remetered(since=now if len(month_lengths()) > 1 else BEGINNING)
+    teams = declare_teams(values.get("teams") or [], now=now)
     if any(change.verb is Verb.CREATED for change in teams):
         mark_unassigned()  # a name that was unknown may be one of these
     return [*changes, *teams, *declare_people(values.get("people") or [], prune=prune)]

@@ -82,18 +82,11 @@ class Registry:
 
     def load_gpus(self, rows: QuerySet[Gpu]) -> None:
         """Read devices into the registry."""
-        for row in rows.iterator(chunk_size=10_000):
-            self.gpus[Identity(row.uuid, row.mig_instance)] = KnownGpu(
-                row.pk,
-                row.index,
-                row.model,
-                row.vendor,
-                row.memory_total_mib,
-                row.power_limit_watts,
-                row.source_id,
-                row.target_id,
-                row.first_seen_at.timestamp(),
-                row.last_seen_at.timestamp(),
+        columns = ("index", "model", "vendor", "memory_total_mib", "power_limit_watts", "source_id", "target_id")
+        values = rows.values_list("uuid", "mig_instance", "pk", *columns, "first_seen_at", "last_seen_at")
+        for uuid, mig, pk, number, name, vendor, memory, limit, source, target, first, last in values:
+            self.gpus[Identity(uuid, mig)] = KnownGpu(
+                pk, number, name, vendor, memory, limit, source, target, first.timestamp(), last.timestamp()
             )
 
     @property

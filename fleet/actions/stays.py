@@ -11,7 +11,7 @@ from django.db import connection
 from fleet.actions.registry import moment
 from fleet.actions.samples import mark_changed
 from fleet.domain.runs import Run, replace_window
-from fleet.models import Gpu, GpuPlacement
+from fleet.models import GpuPlacement
 
 
 @dataclass
@@ -39,21 +39,20 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
     ``newest``: whether the window holds the device's newest data. Rows that are split by instance stay split.
     Tells whether anything changed.
     """
+    inside = {
+        gpu: [Run(run.key, max(run.start, since), run.end) for run in runs if run.end is None or run.end > since]
+        for gpu, runs in found.items()
+    }
+    settled = _settled({gpu: runs[0] for gpu, runs in inside.items() if len(runs) == 1 and runs[0].end is None})
     stored: dict[int, list[_Row]] = {}
-    rows = (
-        GpuPlacement.objects.filter(gpu_id__in=found)
-        .order_by("start")
-        .values_list("gpu_id", "id", "host", "start", "end")
-    )
-    for gpu, pk, host, start, end in rows.iterator(chunk_size=10_000):
+    left = [gpu for gpu in inside if gpu not in settled]
+    rows = GpuPlacement.objects.filter(gpu_id__in=left).order_by("start")
+    for gpu, pk, host, start, end in rows.values_list("gpu_id", "id", "host", "start", "end"):
         stored.setdefault(gpu, []).append(_Row(pk, host, start.timestamp(), end.timestamp() if end else None))
     changes = _Changes()
     touched: list[int] = []
-    for gpu, seen in found.items():
-        old = stored.get(gpu, [])
-        runs = [Run(run.key, max(run.start, since), run.end) for run in seen if run.end is None or run.end > since]
-        if len(runs) == 1 and any(_holds(row, runs[0], since) for row in old):
-            continue
+    for gpu in left:
+        old, runs = stored.get(gpu, []), inside[gpu]
         known = [Run(row.host, row.start, row.end) for row in old]
         wanted = replace_window(known, runs, since=since, until=until, is_newest=newest[gpu], tolerance=1.0)
         touched.append(gpu)
@@ -68,9 +67,20 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
     return bool(changes.new or changes.gone or changes.moved)
 
 
-def _holds(row: _Row, run: Run[str], since: float) -> bool:
-    """Say whether a stored, open placement already says what the run says."""
-    return row.host == run.key and row.end is None and run.end is None and row.start <= max(run.start, since)
+def _settled(found: Mapping[int, Run[str]]) -> set[int]:
+    """Give the devices whose open placement already says what was found: nearly all of them, nearly always."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT placement.gpu_id
+            FROM unnest(%s::bigint[], %s::text[], %s::float8[]) AS found (gpu_id, host, start)
+            JOIN fleet_gpuplacement placement ON placement.gpu_id = found.gpu_id
+            WHERE placement."end" IS NULL AND placement.host = found.host
+              AND placement.start <= to_timestamp(found.start)
+            """,
+            [list(found), [run.key for run in found.values()], [run.start for run in found.values()]],
+        )
+        return {gpu for (gpu,) in cursor.fetchall()}
 
 
 def _without_overlaps(runs: Iterable[Run[str]]) -> list[Run[str]]:
@@ -123,12 +133,9 @@ def _at(seconds: float | None) -> datetime | None:
 def _name_hosts(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool]) -> None:
     """Write the present host of devices whose newest data this is."""
     now = {gpu: runs[-1].key for gpu, runs in found.items() if runs and newest[gpu]}
-    known = dict(Gpu.objects.filter(pk__in=now).values_list("pk", "host"))
-    changed = [(gpu, host) for gpu, host in now.items() if known.get(gpu) != host]
-    if changed:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "UPDATE fleet_gpu SET host = now.host FROM unnest(%s::bigint[], %s::text[]) AS now (id, host)"
-                " WHERE fleet_gpu.id = now.id",
-                [[gpu for gpu, _ in changed], [host for _, host in changed]],
-            )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE fleet_gpu SET host = now.host FROM unnest(%s::bigint[], %s::text[]) AS now (id, host)"
+            " WHERE fleet_gpu.id = now.id AND fleet_gpu.host <> now.host",
+            [list(now), list(now.values())],
+        )

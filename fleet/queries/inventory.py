@@ -10,6 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, F, Max, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
 
 from common.periods import BEGINNING
 from fleet.domain.inventory import RUNS, ProviderState, StateRun
@@ -134,3 +135,9 @@ def instance_names(instance_ids: Collection[int]) -> dict[int, tuple[str, str | 
     """Give id and account (None: no account knows it) as people read them, by row id."""
     rows = Instance.objects.filter(pk__in=instance_ids).values_list("pk", "external_id", "account__name")
     return {pk: (external_id, account) for pk, external_id, account in rows}
+
+
+def providers_have_changed() -> bool:
+    """Say whether an instance ever stood under another provider than its account has now."""
+    then = InstanceVersion.objects.annotate(then=KeyTextTransform("provider", "attributes"))
+    return then.filter(instance__account__isnull=False).exclude(then=F("instance__account__provider")).exists()

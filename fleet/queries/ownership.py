@@ -24,7 +24,9 @@ class Owned:
 
 
 @dataclass(frozen=True)
-class _Job:
+class JobFacts:
+    """What rules look at of a job."""
+
     owner: str
     labels: Mapping[str, str]
 
@@ -36,7 +38,7 @@ class Resolver:
         self.rule_starts, self.rule_sets = _rule_sets(until)
         self._teams = team_ids_by_name()
         self._accounts, self._versions = _versions(until, instance_ids)
-        self._jobs: dict[int, _Job | None] = {}
+        self._jobs: dict[int, JobFacts | None] = {}
         self._cache: dict[tuple[int, int, int, int | None], Owned] = {}
 
     def owned(self, instance_id: int, job_id: int | None, at: datetime) -> Owned:
@@ -63,7 +65,7 @@ class Resolver:
         if new:
             self._jobs.update(dict.fromkeys(new))
             for pk, owner, labels in Job.objects.filter(pk__in=new).values_list("pk", "owner", "labels"):
-                self._jobs[pk] = _Job(owner, labels)
+                self._jobs[pk] = JobFacts(owner, labels)
 
     def _resolve(
         self, rules: Sequence[Any], instance_id: int, attributes: Mapping[str, Any], job_id: int | None
@@ -83,7 +85,7 @@ def resolver_for(period: Period, instance_ids: Collection[int] | None = None) ->
     return Resolver(period.end, instance_ids)
 
 
-def facts_of(attributes: Mapping[str, Any], account: str, job: _Job | None) -> Facts:
+def facts_of(attributes: Mapping[str, Any], account: str, job: JobFacts | None) -> Facts:
     """Put together what rules may look at: the job's labels above the instance's."""
     labels = {**(attributes.get("labels") or {}), **(job.labels if job else {})}
     return Facts(

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import OuterRef
+from django.db.models import OuterRef, Subquery
 from django.db.models.functions import JSONObject
 
 from fleet.domain.states import FindingKind
@@ -17,6 +17,10 @@ from fleet.queries.standing import instance_path
 from people.roles import TeamChoice
 
 HISTORY = 20
+_VERDICT_JSON = JSONObject(**{
+    name: name
+    for name in ("state", "reason", "start", "end", "since", "confidence", "policy", "policy_version", "evidence")
+})  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,10 @@ class GpuNow:
     name: str
     index: int | None
     model: str
+    vendor: str
+    mig_instance: str
+    memory_total_mib: int | None
+    first_seen_at: datetime
     last_seen_at: datetime
     verdict: Judged | None
 
@@ -92,13 +100,17 @@ class Record:
 
 def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Record | None:
     """Give the latest launch of an instance; None when there is none, and also when it may not be seen."""
-    rows = Instance.objects.select_related("account").annotate(seen=_findings()).filter(external_id=external_id)
+    rows = (
+        Instance.objects.select_related("account")
+        .annotate(seen=_findings(), history=_history())
+        .filter(external_id=external_id)
+    )
     rows = rows.filter(account__isnull=True) if account is None else rows.filter(account__name=account)
     row = rows.order_by("-launched_at", "-pk").first()
     if row is None or not choice.covers(row.team_id):
         return None
-    devices = list(Gpu.objects.filter(instance=row.pk).order_by("index", "uuid", "mig_instance"))
-    history, of_gpu = _verdicts(row.pk, [device.pk for device in devices])
+    devices = Gpu.objects.filter(instance=row.pk).order_by("index", "uuid", "mig_instance").annotate(verdict=_current())
+    history = [_judged(value) for value in row.history]
     return Record(
         id=row.pk,
         account=row.account.name if row.account else None,
@@ -113,26 +125,42 @@ def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Reco
         first_seen_at=row.first_seen_at,
         verdict=next((one for one in history if one.end is None), None),
         history=history,
-        gpus=[GpuNow(one.pk, str(one), one.index, one.model, one.last_seen_at, of_gpu.get(one.pk)) for one in devices],
+        gpus=[_gpu(one) for one in devices],
         findings=[_seen(value) for value in row.seen],
     )
 
 
-def _verdicts(instance_id: int, gpu_ids: list[int]) -> tuple[list[Judged], dict[int, Judged]]:
-    """Give the newest verdicts of the instance and the current ones of its GPUs, in one question."""
-    of_instance = Verdict.objects.filter(subject_kind="instance", subject_id=instance_id).order_by("-start")[:HISTORY]
-    of_gpus = Verdict.objects.filter(subject_kind="gpu", subject_id__in=gpu_ids, end__isnull=True).order_by()
-    history, of_gpu = [], {}
-    for row in of_instance.union(of_gpus, all=True):
-        judged = Judged(
-            row.state, row.reason, row.start, row.end, row.since, row.confidence, row.policy, row.policy_version,
-            row.evidence,
-        )  # fmt: skip
-        if row.subject_kind == "gpu":
-            of_gpu[row.subject_id] = judged
-        else:
-            history.append(judged)
-    return sorted(history, key=lambda one: one.start, reverse=True), of_gpu
+def _gpu(row: Any) -> GpuNow:
+    """Read a GPU's row with its current ``verdict``."""
+    return GpuNow(
+        row.pk, str(row), row.index, row.model, row.vendor, row.mig_instance, row.memory_total_mib, row.first_seen_at,
+        row.last_seen_at, _judged(row.verdict) if row.verdict else None,
+    )  # fmt: skip
+
+
+def _history() -> ArraySubquery:
+    """Give the newest verdicts of an instance as JSON values of its own row."""
+    rows = Verdict.objects.filter(subject_kind="instance", subject_id=OuterRef("pk")).order_by("-start")[:HISTORY]
+    return ArraySubquery(rows.values(json=_VERDICT_JSON))
+
+
+def _current() -> Subquery:
+    """Give the current verdict of a GPU as a JSON value of its row."""
+    rows = Verdict.objects.filter(subject_kind="gpu", subject_id=OuterRef("pk"), end__isnull=True)
+    return Subquery(rows.values(json=_VERDICT_JSON)[:1])
+
+
+def _judged(value: Mapping[str, Any]) -> Judged:
+    start, end, since = (_time(value[name]) for name in ("start", "end", "since"))
+    assert start is not None  # the column is not null
+    return Judged(
+        value["state"], value["reason"], start, end, since, value["confidence"], value["policy"],
+        value["policy_version"], value["evidence"],
+    )  # fmt: skip
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def _findings() -> ArraySubquery:
@@ -143,10 +171,7 @@ def _findings() -> ArraySubquery:
 
 
 def _seen(value: Mapping[str, Any]) -> Seen:
-    moments = [
-        datetime.fromisoformat(value[name]) if value[name] else None for name in ("since", "opened_at", "closed_at")
-    ]
-    since, opened, closed = moments
+    since, opened, closed = (_time(value[name]) for name in ("since", "opened_at", "closed_at"))
     assert since is not None  # the columns are not null
     assert opened is not None
     return Seen(value["kind"], value["subject_name"], since, opened, closed, value["evidence"])

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from common.declared import Change, Spec, Verb, differing, settle_leftovers
+from people.actions.past import keep_month_length
 from people.models import KeptSection, Organization
 
 PLAIN = ("name", "currency", "time_zone")
 
 
-def declare_organization(spec: Spec) -> list[Change]:
-    """Bring the one organisation to ``spec`` (its idle rule is kept by `fleet`)."""
+def declare_organization(spec: Spec, *, now: datetime) -> list[Change]:
+    """Bring the one organisation to ``spec`` (its idle rule is kept by `fleet`).
+
+    A first declaration holds always; a month of another length counts from ``now`` on.
+    """
     row = Organization.objects.select_for_update().filter(pk=1).first() or Organization(pk=1)
     wanted = {key: value for key, value in spec.items() if key != "idle"}
     fields = differing(_current(row), wanted)
@@ -24,7 +29,10 @@ def declare_organization(spec: Spec) -> list[Change]:
         setattr(row, key, wanted[key])
     row.working_hours = wanted.get("working_hours") or {}
     row.holidays = wanted.get("holidays") or []
-    row.hours_per_month = Decimal(wanted["hours_per_month"])
+    hours = Decimal(wanted["hours_per_month"])
+    if not first and hours != row.hours_per_month:
+        keep_month_length(row.hours_per_month, until=now)
+    row.hours_per_month = hours
     row.declared = wanted
     row.save()
     return [Change(Verb.CREATED if first else Verb.CHANGED, "organization", row.name, () if first else fields)]

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db.models import ProtectedError
 
 from common.declared import Change, Spec, declare_rows, settle_leftovers
 from common.errors import Refused
+from people.actions.past import keep_cost_center
 from people.models import Team
 
 
-def declare_teams(wanted: Sequence[Spec]) -> list[Change]:
-    """Create and change teams, parents before their children; names are the same in any case."""
+def declare_teams(wanted: Sequence[Spec], *, now: datetime) -> list[Change]:
+    """Create and change teams, parents before their children; names are the same in any case.
+
+    A first declaration holds always; another cost centre counts from ``now`` on.
+    """
     by_fold = {team.name.casefold(): team for team in Team.objects.select_related("parent")}
     rows = {spec["name"]: by_fold[spec["name"].casefold()] for spec in wanted if spec["name"].casefold() in by_fold}
 
@@ -23,7 +28,10 @@ def declare_teams(wanted: Sequence[Spec]) -> list[Change]:
 
     def fill(team: Team, spec: Spec) -> None:
         team.name = spec["name"]
-        team.cost_center = spec.get("cost_center") or ""
+        cost_center = spec.get("cost_center") or ""
+        if team.declared is not None and team.cost_center != cost_center:
+            keep_cost_center(team, team.cost_center, until=now)
+        team.cost_center = cost_center
         team.parent = by_fold[spec["parent"].casefold()] if spec.get("parent") else None
         team.from_telemetry = False
 

@@ -4,8 +4,12 @@ from people.models.audit import AuditEvent
 from people.models.installation import Installation
 from people.models.kept import KeptSection
 from people.models.organization import Organization
+from people.models.past import PastCostCenter, PastMonthLength
 from people.models.sign_in import SignInFailure
 from people.models.team import Team
 from people.models.user import RoleGrant, User
 
-__all__ = ["AuditEvent", "Installation", "KeptSection", "Organization", "RoleGrant", "SignInFailure", "Team", "User"]
+__all__ = [
+    "AuditEvent", "Installation", "KeptSection", "Organization", "PastCostCenter", "PastMonthLength", "RoleGrant",
+    "SignInFailure", "Team", "User",
+]  # fmt: skip

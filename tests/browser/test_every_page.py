@@ -18,6 +18,9 @@ PLACES = [
     (worlds.month_with_idle_machines, ["/?month=2025-06", "/?month=2025-06&team=vision", "/?month=2025-05", "/idle/"]),
     (worlds.month_with_idle_machines, ["/instances/lab/vis-h100-07/", "/instances/-/stray-01.cluster.example.com/"]),
     (worlds.unpriced_and_two_currencies, ["/?month=2025-06", "/?month=2025-06&team=robotics"]),
+    (worlds.login_page_answers, ["/", "/idle/"]),
+    (worlds.unassigned_only, ["/", "/?team=-"]),
+    (worlds.long_names, ["/", "/idle/", f"/instances/lab/{worlds.LONG_HOST}/"]),
     (worlds.replayed, ["/", "/idle/"]),
 ]
 
@@ -32,7 +35,7 @@ def test_a_page_in_a_situation(look: Look, world: Callable[[], None], addresses:
     for address in addresses:
         look.open(address)
         for plot in look.page.locator(".plot[data-figure]").all():
-            plot.locator(".trace.bars").first.wait_for()
+            plot.locator(".trace").first.wait_for(state="attached")
         look.check()
 
 

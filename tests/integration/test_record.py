@@ -6,16 +6,31 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.test import Client
 
 from billing.models import GpuHourCost, InstanceHourCost
+from billing.queries.prices import Prices
 from common.partitions import make_months
-from fleet.models import Finding, Verdict
+from fleet.models import (
+    Exemption,
+    Finding,
+    Gpu,
+    GpuPlacement,
+    GpuUse,
+    IdleRuleVersion,
+    InstanceState,
+    Job,
+    Policy,
+    Verdict,
+)
+from fleet.queries.explain import explain
+from fleet.sentences import next_sentence
 from people.models import Team
-from tests.integration.test_overview import text_of
-from tests.support.page_data import company, machine, person
+from tests.integration.test_overview import figure, text_of
+from tests.support.page_data import company, machine, person, samples
 
 pytestmark = pytest.mark.django_db
 
@@ -106,9 +121,85 @@ def test_findings_open_and_closed_are_listed(admin: Client, teams: dict[str, Tea
     assert "unpriced" in page
 
 
+def test_the_picture_shows_the_samples_and_the_rule_says_where_it_comes_from(
+    admin: Client, teams: dict[str, Team]
+) -> None:
+    now = datetime.now(UTC)
+    samples(machine("vis-01", teams["vision"], "held", now=now), now)
+    IdleRuleVersion.objects.create(valid_from=now - timedelta(days=9), spec={"min_coverage_pct": 75})
+    Policy.objects.create(
+        name="dev",
+        position=0,
+        version=3,
+        spec={"mode": "observe", "select": {"teams": ["Vision"]}, "idle": {"window": "2h"}},
+    )
+    Exemption.objects.create(
+        instance_ref="lab/vis-01", reason="deadline", approver="lead@x", until=now + timedelta(days=1)
+    )
+    page = admin.get("/instances/lab/vis-01/").content
+    drawn = figure(page, "figure-activity")
+    assert len(drawn["data"]) == 8
+    assert len(drawn["data"][0]["y"]) == 144
+    assert drawn["data"][0]["y"].count(None) == 5
+    read = text_of(page)
+    assert "Rule dev, version 3, observe Quiet below 5 % default Quiet for 2h policy dev" in read
+    assert "Coverage needed 75 % organisation" in read
+    assert "Exempt lead@x: deadline" in read
+    assert "It is exempt by lead@x: policies leave it alone." in read
+    assert "It stays idle until two samples in a row are busy, or it starts anew." in read
+    assert "Vetoes none; no source of sessions or kernels is connected" in read
+
+
+def test_what_it_foretells_of_a_working_machine_is_what_explain_says(admin: Client, teams: dict[str, Team]) -> None:
+    now = datetime.now(UTC)
+    row = machine("vis-01", teams["vision"], "working", now=now)
+    Gpu.objects.filter(instance=row).update(first_seen_at=now - timedelta(days=2))
+    GpuPlacement.objects.bulk_create(
+        GpuPlacement(gpu=gpu, instance=row, host=row.host, start=now - timedelta(days=2)) for gpu in row.gpus.all()
+    )
+    InstanceState.objects.create(instance=row, start=now - timedelta(days=2), state="running")
+    samples(row, now, quiet_hours=0.4)
+    (told,) = explain("lab/vis-01", now, Prices())["next"]
+    expected = next_sentence(told["what"], told["at"], ZoneInfo("UTC"))
+    assert expected.startswith("If it stays quiet from now on, it is idle at 20")
+    assert expected in text_of(admin.get("/instances/lab/vis-01/").content)
+
+
+def test_jobs_of_another_team_are_counted_and_not_named(client: Client, teams: dict[str, Team]) -> None:
+    now = datetime.now(UTC)
+    row = machine("vis-01", teams["vision"], "working", now=now)
+    for name, gpus in (("vision/train", 6), ("nlp/secret", 2)):
+        labels = {"namespace": name.split("/", maxsplit=1)[0]}
+        job = Job.objects.create(kind="pod", external_id=name, owner="dev@x", started_at=now, labels=labels)
+        GpuUse.objects.bulk_create(GpuUse(gpu=gpu, job=job, start=now) for gpu in row.gpus.all()[:gpus])
+    client.force_login(person("lead@example.com", ("team_lead", teams["vision"])))
+    page = text_of(client.get("/instances/lab/vis-01/").content)
+    assert "vision/train vision · dev@x 6 GPUs" in page
+    assert "a job of another team 2 GPUs" in page
+    assert "secret" not in page
+    assert "nlp" not in page
+
+
+def test_without_samples_nothing_is_drawn_and_a_machine_without_gpus_has_a_page(
+    admin: Client, teams: dict[str, Team]
+) -> None:
+    row = machine("vis-01", teams["vision"], "unknown", now=datetime.now(UTC))
+    Verdict.objects.update(evidence={})
+    page = admin.get("/instances/lab/vis-01/").content
+    assert b"figure-activity" not in page
+    assert "Nothing is drawn, because nothing is known" in text_of(page)
+    Gpu.objects.all().delete()
+    Verdict.objects.all().delete()
+    assert admin.get(f"/instances/lab/{row.external_id}/").status_code == 200
+
+
 def test_a_record_asks_at_most_twelve_questions(
     admin: Client, teams: dict[str, Team], django_assert_max_num_queries: object
 ) -> None:
-    machine("vis-01", teams["vision"], "held", now=datetime.now(UTC))
+    row = machine("vis-01", teams["vision"], "held", now=datetime.now(UTC))
+    samples(row, datetime.now(UTC))
+    machine("unpriced", teams["vision"], "held", now=datetime.now(UTC), price="")
+    with django_assert_max_num_queries(12):  # type: ignore[operator]
+        assert admin.get("/instances/lab/unpriced/").status_code == 200
     with django_assert_max_num_queries(12):  # type: ignore[operator]
         assert admin.get("/instances/lab/vis-01/").status_code == 200

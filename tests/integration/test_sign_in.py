@@ -30,7 +30,8 @@ def test_the_right_password_opens_the_door(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "wanted", ["https://evil.example/", "//evil.example/", "javascript:alert(1)", "/\\evil.example"]
+    "wanted",
+    ["https://evil.example/", "//evil.example/", "javascript:alert(1)", "/\\evil.example", "idle", "a:b", "%0d%0aX:1"],
 )
 def test_next_stays_on_this_site(client: Client, wanted: str) -> None:
     person("ada@example.com", ("admin", None), password=PASSWORD)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from fleet.models import JobRun, Source, SourcePull
+from fleet.models import Exemption, Gpu, GpuUse, IdleRuleVersion, Instance, Job, JobRun, Policy, Source, SourcePull
 from people.actions.world import advance_world
-from tests.support.page_data import PASSWORD, company, machine, month_of, person, team_day
+from people.models import Organization, Team, User
+from tests.support.page_data import PASSWORD, company, machine, month_of, person, samples, team_day
 
+LONG_HOST = "ip-10-120-233-17.eu-central-1.compute.internal.research-platform-production-k8s-gpu-pool-a.example.com"
 ADMIN = "ingrid@example.com"
 IDLE = {
     "vis-h100-07": "vision",
@@ -35,6 +37,45 @@ def source_fails() -> None:
     )  # fmt: skip
 
 
+def login_page_answers() -> None:
+    """A source that answers with the sign-in page of a proxy, after months that went well."""
+    teams = company()
+    nothing_connected()
+    month_of(teams, date(2025, 6, 1), 30)
+    now = datetime.now(UTC)
+    Source.objects.update(collected_until=now - timedelta(hours=3))
+    SourcePull.objects.create(
+        source=Source.objects.get(), at=now, since=now, until=now, error_code="login_page",
+        error_message="http://prometheus.monitoring.svc.cluster.example.com:9090 answered with a web page.",
+        error_hint="A proxy asks for sign-in: use the address behind it, or give a token with token_env.",
+    )  # fmt: skip
+
+
+def unassigned_only() -> None:
+    """Spend that no rule gives to a team."""
+    company()
+    Team.objects.exclude(parent=None).delete()
+    Team.objects.all().delete()
+    nothing_connected()
+    for day in range(1, 12):
+        team_day(date(2025, 6, day), None, {"working": "64", "empty": "31.5"}, {"working": 24, "empty": 12})
+    machine("gpu-01", None, "empty", now=datetime.now(UTC))
+
+
+def long_names() -> None:
+    """Names that a company really has: long, without a place to break, in other scripts."""
+    teams = company()
+    Organization.objects.update(name="Gesellschaft für angewandte Fernerkundungsdatenverarbeitung mbH & Co. KG")
+    nothing_connected()
+    User.objects.update(name="Wolfeschlegelsteinhausenbergerdorff-Administratorin")
+    team = Team.objects.create(name="foundation_models_pretraining_and_posttraining_infrastructure_emea_and_apac")
+    Team.objects.create(name="大规模语言模型预训练与对齐研究组", parent=team)
+    month_of(teams | {"nlp": team}, date(2025, 6, 1), 20)
+    now = datetime.now(UTC)
+    row = machine(LONG_HOST, team, "held", now=now)
+    samples(row, now)
+
+
 def month_with_idle_machines() -> None:
     """A month of three teams, idle machines, one of them unpriced and one that no account knows, an unassigned one."""
     teams = company()
@@ -44,10 +85,32 @@ def month_with_idle_machines() -> None:
     for index, (name, team) in enumerate(IDLE.items()):
         machine(name, teams[team], "empty" if index % 2 else "held", now=now, price="" if index == 2 else "32.80")
     machine("stray-01.cluster.example.com", None, "held", now=now, account=False, price="")
+    samples(Instance.objects.get(external_id="vis-h100-07"), now)
+    with_rule_and_jobs(now)
     machine("vis-h100-03", teams["vision"], "working", now=now)
     machine("rob-a100-01", teams["robotics"], "unknown", now=now)
     Source.objects.update(collected_until=now - timedelta(minutes=2))
     JobRun.objects.create(name="meter", now=now, started_at=now, ok_at=now)
+
+
+def with_rule_and_jobs(now: datetime) -> None:
+    """Give vis-h100-07 a policy, an exemption that is over and one that holds, and jobs."""
+    IdleRuleVersion.objects.create(valid_from=now - timedelta(days=99), spec={"min_coverage_pct": 75})
+    spec = {"mode": "observe", "select": {"teams": ["vision"]}, "idle": {"window": "1h", "threshold_pct": 5}}
+    Policy.objects.create(name="interactive", position=0, version=6, spec=spec)
+    facts = {"instance_ref": "lab/vis-h100-07", "approver": "ingrid@example.com"}
+    Exemption.objects.create(reason="paper deadline", until=now + timedelta(days=3), **facts)
+    Exemption.objects.create(reason="demo", until=now - timedelta(days=30), **facts)
+    gpus = Gpu.objects.filter(instance__external_id="vis-h100-07")
+    for name, owner, share in (
+        ("vision/train-segmentation-0", "priya", 6),
+        ("nlp/tokenise-with-a-rather-long-name", "", 2),
+    ):
+        job = Job.objects.create(
+            kind="pod", external_id=name, owner=owner, started_at=now - timedelta(hours=9),
+            labels={"namespace": name.split("/")[0]},
+        )  # fmt: skip
+        GpuUse.objects.bulk_create(GpuUse(gpu=gpu, job=job, start=now - timedelta(hours=9)) for gpu in gpus[:share])
 
 
 def unpriced_and_two_currencies() -> None:

@@ -35,13 +35,13 @@ def check_prices(document: Document) -> None:
 
 def _check_overlaps(document: Document, own: list[tuple[str, str, Path]]) -> None:
     """Compare each price with the one before it in time; told at the one that stands later in the file."""
-    for (_, end, before), (start, _, path) in pairwise(own):
+    for (begin, end, before), (start, _, path) in pairwise(own):
         if start < end:
             first, second = sorted([before, path], key=lambda one: document.where(one).line or 0)
             message = f"This price holds at the same time as the one in line {document.where(first).line}."
             hint = (
                 f"Give the earlier one valid_to: {start[:10]}."
-                if start
-                else "Keep one, or give both valid_from and valid_to."
+                if start > begin
+                else "Keep one, or let them hold at different times with valid_from and valid_to."
             )
             document.wrong(second, "overlapping_prices", message, hint)

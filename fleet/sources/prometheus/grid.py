@@ -33,6 +33,10 @@ class Flat:
 
 def flatten(result: Sequence[dict[str, Any]]) -> Flat:
     """Turn series of a matrix (or vector) answer into arrays; native histograms carry no values and are left out."""
+    if result and all("value" in series for series in result):
+        ones = np.ones(len(result), dtype=np.int64)
+        times = np.full(len(result), float(result[0]["value"][0]))
+        return Flat(ones, times, np.array([float(series["value"][1]) for series in result]))
     values = [series.get("values") or ([series["value"]] if "value" in series else []) for series in result]
     length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     total = int(length.sum())
@@ -75,8 +79,8 @@ class Grid:
 
     def rows_of(self, result: Iterable[dict[str, Any]], dialect: Dialect) -> Ints:
         """Give the rows of the series of an answer; NOBODY for those without a device."""
-        rows = (self.row_of(series["metric"], dialect) for series in result)
-        return np.fromiter((NOBODY if row is None else row for row in rows), dtype=np.int64)
+        rows = [self.row_of(series["metric"], dialect) for series in result]
+        return np.array([NOBODY if row is None else row for row in rows], dtype=np.int64)
 
     def columns(self, at: Floats64) -> Ints:
         """Give the column of the sample that holds each time; outside of the grid: negative or beyond."""
@@ -90,10 +94,7 @@ class Grid:
         is spread over partitions the sum.
         """
         rows, flat = self.rows_of(result, metric.dialect), flatten(result)
-        wins = np.fromiter(
-            (self._is_whole(series["metric"], metric) for series in result), dtype=bool, count=len(result)
-        )
-        row, win = np.repeat(rows, flat.length), np.repeat(wins, flat.length)
+        row, win = np.repeat(rows, flat.length), np.repeat(self._wholes(result, metric), flat.length)
         column = self.columns(flat.at)
         usable = (row >= 0) & (column >= 0) & (column < len(self.marks))
         shape = (len(self.identities), len(self.marks))
@@ -111,14 +112,14 @@ class Grid:
         return np.where(np.isnan(whole), part, whole), has
 
     @staticmethod
-    def _is_whole(labels: dict[str, str], metric: Metric) -> bool:
-        dialect = metric.dialect
-        if not dialect.split:
-            return True
-        value = labels.get(dialect.split)
-        if value is None:
-            return not metric.is_summed
-        return not metric.is_summed and value in ("", dialect.split_wins)
+    def _wholes(result: Sequence[dict[str, Any]], metric: Metric) -> NDArray[np.bool_]:
+        """Say which series stand for the whole device; a part of a sum never does."""
+        split, wins = metric.dialect.split, ("", metric.dialect.split_wins)
+        if metric.is_summed and split:
+            return np.zeros(len(result), dtype=bool)
+        if not split:
+            return np.ones(len(result), dtype=bool)
+        return np.array([series["metric"].get(split, "") in wins for series in result], dtype=bool)
 
     def grow(self) -> None:
         """Make room for devices that answers have named since."""
