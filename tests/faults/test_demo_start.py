@@ -66,6 +66,7 @@ def test_the_demo_fills_goes_on_after_a_kill_and_ends_with_the_first_source(
         installation.wait_until_empty(2)
     assert log.read_text().count("First sign-in") == 1
 
+    log = tmp_path / "second"
     with supervised(installation, log, **AUTO) as process:
         with urllib.request.urlopen(f"{url_of(log)}/sign-in/") as answer:
             assert "DEMO" not in answer.read().decode()
