@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from fleet.domain.idle import STATES
 from fleet.domain.idle_rule import NEVER
 from fleet.domain.states import IDLE, FindingKind, Reason, State
 from fleet.domain.units import NOT_RUNNING, disagrees
-from fleet.models import Target
+from fleet.models import Gpu, Target
 from fleet.queries.evidence import unit_evidence, whole
 from fleet.queries.fleet_at import FleetAt, Machine, moment
 from fleet.queries.judging import Judged, Unit, machine_facts
@@ -243,3 +243,15 @@ def target_down(now: datetime) -> list[Found]:
             evidence = {"source": target.source.name, "interval_seconds": target.interval_seconds}
             found.append(Found(FindingKind.TARGET_DOWN, "target", target.pk, target.name, changed, evidence))
     return found
+
+
+def targets_down(scene: Scene) -> Iterator[Found]:
+    """The targets that are down, once for each instance whose devices they scrape."""
+    down = {one.subject_id: one for one in target_down(scene.fleet.at)}
+    if not down:
+        return
+    target_of = dict(Gpu.objects.filter(target_id__in=down).values_list("pk", "target_id"))
+    for pk in scene.machines:
+        gpus = {scene.fleet.gpus[row].id for row in scene.fleet.machines[pk].members}
+        for target in sorted({target_of[gpu] for gpu in gpus & target_of.keys()}):
+            yield replace(down[target], instance_id=pk)

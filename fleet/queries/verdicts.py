@@ -65,6 +65,7 @@ def _desk(scene: Scene, prices: PriceLookup) -> _Desk:
         *findings_now.gpu_lost(scene),
         *findings_now.unassigned(scene),
         *findings_now.unknown_host(scene),
+        *findings_now.targets_down(scene),
         *low_utilization(scene, subjects),
     ):
         if one.instance_id is not None and one.instance_id in scene.machines:

@@ -43,7 +43,7 @@ class Command(DoorCommand):
 def _known_until(results: list[PullResult], until: datetime) -> datetime:
     """Give the end of what can be known: not beyond both the clock and the newest point."""
     newest = [result.newest_at for result in results if result.newest_at is not None]
-    return min(until, max(live_now(datetime.now(UTC)), *newest))
+    return min(until, max([live_now(datetime.now(UTC)), *newest]))
 
 
 def follow(results: list[PullResult], *, since: datetime, until: datetime) -> None:

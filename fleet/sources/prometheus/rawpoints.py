@@ -72,6 +72,8 @@ class RawPoints:
             mean, _, filler, _ = self.grid.table(signal)
             unknown = np.ones(len(filler), dtype=bool)
             unknown[[row for row, _ in self._found]] = False
+            untimed = np.ones(len(filler), dtype=bool)
+            untimed[[row for (row, _), (_, _, valid, _) in self._found.items() if any(map(len, valid))]] = False
             need = ~have & (filler >= 0) & (~np.isnan(mean) | unknown[:, None])
             for number in np.unique(filler[need]):
                 first = METRICS[number]
@@ -80,7 +82,7 @@ class RawPoints:
                     continue
                 rows = np.flatnonzero((need & (filler == number)).any(axis=1))
                 for metric, result in self._read(group, self.ask.span.raw_since, self.ask.span.last, rows):
-                    self._add(metric, result, _Only(rows, have, unknown))
+                    self._add(metric, result, _Only(rows, have, untimed))
                 have = self.count_points() > 0
 
     def repair(self, metrics: Sequence[Metric]) -> None:
@@ -171,11 +173,12 @@ class RawPoints:
 class _Only:
     """Which points of a second choice are wanted.
 
-    Of cells that lack points, and earlier ones of devices not seen yet.
+    Of cells that lack points, and earlier ones of devices without any valid point yet: the first one inside stands for
+    the time back to them.
     """
 
-    def __init__(self, rows: Ints, have: NDArray[np.bool_], unknown: NDArray[np.bool_]) -> None:
-        self._rows, self._have, self._unknown = set(rows.tolist()), have, unknown
+    def __init__(self, rows: Ints, have: NDArray[np.bool_], untimed: NDArray[np.bool_]) -> None:
+        self._rows, self._have, self._untimed = set(rows.tolist()), have, untimed
 
     def takes(self, row: int) -> bool:
         return row in self._rows
@@ -183,7 +186,7 @@ class _Only:
     def wanted(self, row: int, columns: Ints) -> NDArray[np.bool_]:
         inside = (columns >= 0) & (columns < self._have.shape[1])
         free = ~self._have[row, np.clip(columns, 0, self._have.shape[1] - 1)]
-        wanted: NDArray[np.bool_] = (inside & free) | (~inside & bool(self._unknown[row]))
+        wanted: NDArray[np.bool_] = (inside & free) | (~inside & bool(self._untimed[row]))
         return wanted
 
 

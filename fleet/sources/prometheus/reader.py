@@ -80,11 +80,12 @@ class ShardReader:
             series=self.raw.series,
             bad=self.bad,
         )
-        if with_facts:
+        if with_facts and not self.notes.is_partial:
             self._read_facts(reading)
         self._read_info(reading)
-        for signal in self.grid.signals:
-            reading.mean[signal], reading.peak[signal] = self.grid.table(signal)[:2]
+        if not self.notes.is_partial:  # what a partial answer left out may be the one busy signal: no value is told
+            for signal in self.grid.signals:
+                reading.mean[signal], reading.peak[signal] = self.grid.table(signal)[:2]
         reading.warnings, reading.is_partial = self.notes.warnings, self.notes.is_partial
         return reading
 

@@ -12,7 +12,7 @@ from alerts.models import Alert
 from common.periods import STEP, iso
 from fleet.actions.judge import judge_fleet
 from fleet.domain.ports import HourlyPrice
-from fleet.models import Account, Finding, GpuClock, InstanceState, Policy, Target, Verdict
+from fleet.models import Account, Finding, Gpu, GpuClock, InstanceState, Policy, Target, Verdict
 from fleet.queries.verdicts import judge_at
 from people.models import Team
 from tests.support.sampled_fleet import Device, NoPrices, at, first_seen, job, machine, play, source
@@ -196,14 +196,19 @@ def test_targets_that_are_down_and_what_has_no_team() -> None:
     Account.objects.create(name="lab", kind="static", provider="aws")
     row, (gpu,) = machine("node-9", account=None, started=None)
     play(gpu, "08:00", "09:00", gpu_util=90)
-    Target.objects.create(
+    target = Target.objects.create(
         source=source(), name="dcgm/node-9", interval_seconds=300, is_up=False, changed_at=at("08:50")
     )
+    Gpu.objects.filter(pk=gpu.row.pk).update(target=target)
     Target.objects.create(source=source(), name="dcgm/node-8", interval_seconds=300, is_up=None, changed_at=at("08:00"))
     passes("09:00", "09:00")
     assert findings("target_down") == []
     passes("09:05", "09:05")
     assert findings("target_down") == [("08:50", "09:05", None, "")]
+    (shown,) = judge_at(at("09:05"), NoPrices())
+    down = {"source": source().name, "interval_seconds": 300, "subject": {"kind": "target", "id": "dcgm/node-9"}}
+    found = [one for one in shown["findings"] if one["kind"] == "target_down"]
+    assert found == [{"kind": "target_down", "since": iso(at("08:50")), "minutes": 15, "evidence": down}]
     Target.objects.update(is_up=True, changed_at=at("09:07"))
     passes("09:10", "09:10")
     assert findings("target_down") == [("08:50", "09:05", "09:10", "over")]

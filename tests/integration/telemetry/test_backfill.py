@@ -167,6 +167,16 @@ def test_the_selector_is_in_every_query(fleet_of: Make) -> None:
     assert [gpu.uuid for gpu in fleet.gpus()] == [uuid(1)]
 
 
+def test_garbage_in_the_first_signal_reads_the_same_twice(fleet_of: Make) -> None:
+    """The point before the range is that of the second signal: the first sample is whole at the first reading."""
+    history = History().gpu(1, every(30, T0, T0 + 900), "NaN")
+    history.gpu(1, every(30, T0, T0 + 900), 100, name="DCGM_FI_DEV_POWER_USAGE")
+    fleet = fleet_of(history)
+    assert fleet.backfill(0, 900).samples == 3
+    assert fleet.block(0, 900).minutes.tolist() == [[5.0] * 3]
+    assert fleet.backfill(0, 900).samples == 0
+
+
 def test_slices_beside_whole_gpus_are_collected_too(fleet_of: Make) -> None:
     history = History().gpu(1, every(30, T0 + 5, T0 + 900), 50)
     labels = {"GPU_I_ID": "1", "GPU_I_PROFILE": "1g.10gb"}

@@ -78,3 +78,9 @@ def test_a_source_that_is_down(db: None) -> None:
 def test_bad_input(db: None, arguments: tuple[str, ...], code: str) -> None:
     exit_code, answer, _ = door(*arguments)
     assert (exit_code, answer["error"]["code"]) == (2, code)
+
+
+def test_backfill_of_a_time_without_data(fleet_of: Make) -> None:
+    fleet_of(History().gpu(1, every(30, T0, T0 + 600), 7))
+    code, (row,), _ = door("backfill", "--since", iso(at(86_400)), "--until", iso(at(90_000)))
+    assert (code, row["gpus"], row["samples"], row["coverage_pct"]) == (0, 0, 0, None)

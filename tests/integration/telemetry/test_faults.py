@@ -103,6 +103,24 @@ def test_a_partial_answer_never_replaces_a_full_one(between: tuple[Fleet, Betwee
         assert again.mean[signal].tolist() == full.mean[signal].tolist()
 
 
+def test_a_partial_answer_that_lost_the_busy_signal_does_not_say_quiet(
+    fleet_of: Make, scripted_http: ScriptedServer
+) -> None:
+    history = History().gpu(1, every(30, T0 + 5, T0 + 900), 99)
+    history.gpu(1, every(30, T0 + 5, T0 + 900), 0, name="DCGM_FI_PROF_SM_ACTIVE")  # broken: 0 while util is 99
+    fleet = fleet_of(history)
+    proxy = Between(scripted_http, fleet.source.spec["url"])
+    fleet.source.spec["url"] = scripted_http.url
+    fleet.source.save()
+    lost = {"status": "success", "data": {"resultType": "matrix", "result": []}, "warnings": ["store x is down"]}
+    proxy.instead = lambda query: json_answer(lost) if "GPU_UTIL" in query and "sum_over" in query else None
+    assert fleet.backfill(0, 900).is_partial is True
+    assert fleet.means(0, 900, Signal.SM_ACTIVE) == [[None] * 3]
+    proxy.instead = lambda query: None
+    assert fleet.backfill(0, 900).samples == 3
+    assert (fleet.means(0, 900), fleet.means(0, 900, Signal.SM_ACTIVE)) == ([[99.0] * 3], [[0.0] * 3])
+
+
 def test_what_is_whole_after_a_partial_slice_does_not_hide_it(
     between: tuple[Fleet, Between], monkeypatch: pytest.MonkeyPatch
 ) -> None:
