@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from common.errors import BadInputs, FleetledgerError
+from common.errors import BadInput, BadInputs, FleetledgerError
 from common.periods import parse_moment
 
 
@@ -30,6 +31,17 @@ class DoorCommand(BaseCommand):
         """Show the answer to a person (without --json)."""
         return json.dumps(answer, indent=2, ensure_ascii=False)
 
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Give the parser; from a command line with --json a word that it does not know is an error document too."""
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        if getattr(self, "_called_from_command_line", False) and "--json" in sys.argv:
+            parser.error = partial(self._refuse, subcommand)  # type: ignore[method-assign]
+        return parser
+
+    def _refuse(self, subcommand: str, message: str) -> NoReturn:
+        hint = f"manage.py {subcommand} --help shows what there is."
+        self.fail(BadInput("bad_usage", f"{message[:1].upper()}{message[1:]}.", hint=hint), as_json=True)
+
     def add_arguments(self, parser: CommandParser) -> None:
         """Add --json and --at, then the command's own."""
         parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
@@ -47,7 +59,7 @@ class DoorCommand(BaseCommand):
         else:
             self.stdout.write(json.dumps(answer, ensure_ascii=False) if options["json"] else self.text(answer))
 
-    def fail(self, error: FleetledgerError, *, as_json: bool) -> None:
+    def fail(self, error: FleetledgerError, *, as_json: bool) -> NoReturn:
         """Print the error and leave with its exit code."""
         errors = error.errors if isinstance(error, BadInputs) else (error,)
         if as_json:

@@ -45,12 +45,12 @@ def _url(value: str, _: Reading) -> str:
 
 
 def _secret(value: str, _: Reading) -> str:
-    return check_reference(value, key="this")
+    return check_reference(value, key="secret")
 
 
 def _secret_url(value: str, reading: Reading) -> str:
     if is_reference(value):
-        return check_reference(value, key="this")
+        return check_reference(value, key="secret")
     if not re.match(r"https?://", value):
         raise BadInput("bad_secret", "This is neither a URL nor the name of one.", hint="Write env:NAME or file:/path.")
     url = _url(value, reading)
@@ -64,7 +64,7 @@ def _secret_url(value: str, reading: Reading) -> str:
 
 
 def _url_or_secret(value: str, reading: Reading) -> str:
-    return check_reference(value, key="this") if is_reference(value) else _url(value, reading)
+    return check_reference(value, key="secret") if is_reference(value) else _url(value, reading)
 
 
 def _http_path(value: str, _: Reading) -> str:

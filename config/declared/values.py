@@ -250,7 +250,9 @@ def _decimal(value: str) -> Decimal:
 
 
 def _number_hint(value: str, usual: str) -> str:
-    """Say what is wrong with a number that carries a unit, a sign or a comma."""
+    """Say what is wrong with a number that carries a power of ten, a unit, a sign or a comma."""
+    if re.fullmatch(r"\d+(\.\d+)?[eE][+-]?\d{1,2}", value):
+        return f"Write it out: {Decimal(value):f}."
     bare = re.sub(r"[^\d.\-]", "", value)
     if re.search(r"[A-Za-z$€£¥%]", value) and _DECIMAL.fullmatch(bare):
         return f"The unit stands in the key: write {bare}."
