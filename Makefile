@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 # Two processes are enough for two cores; more would share them.
 WORKERS ?= 2
 
-.PHONY: help run setup setup-dev lint fix test test-pages test-faults test-scale bench services
+.PHONY: help run setup setup-dev lint fix test test-pages test-faults test-scale bench services openapi
 
 help: ## what every target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -24,6 +24,9 @@ setup: ## make .venv from hash-locked requirements; EXTRAS=aws,gcp adds SDKs
 
 setup-dev:
 	@$(PYTHON) config/bootstrap.py dev.txt
+
+openapi: setup-dev ## write docs/reference/openapi.yaml anew after a change of the API
+	@$(BIN)/python -m config.api > docs/reference/openapi.yaml
 
 # --- checks ----------------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from fleet.actions.collect import PullResult, backfill_source, collect_source
 from fleet.actions.inventory import sync_account
 from fleet.actions.judge import judge_fleet
 from fleet.actions.meter import meter as meter_hours
-from fleet.actions.ownership import refresh_teams
+from fleet.actions.ownership import refresh_job_teams, refresh_teams
 from fleet.actions.placements import join_hosts
 from fleet.actions.retain import retain as retain_samples
 from fleet.queries.inventory import read_accounts
@@ -59,6 +59,7 @@ def sync_instances(one: Pass) -> int:
         record_observed(observed, now=one.now)
         join_hosts(now=one.now)
     refresh_teams(now=one.now)
+    refresh_job_teams(now=one.now)
     return len(observed)
 
 

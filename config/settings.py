@@ -163,6 +163,28 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
+# --- REST API: who may call and what is answered stands in people/api/routes.py ------------------------------------
+
+# rest_framework and drf_spectacular are no apps here: we use their code, not their pages and files.
+REST_FRAMEWORK = {"DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema", "URL_FORMAT_OVERRIDE": None}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Fleetledger",
+    "DESCRIPTION": (
+        "What the pages show, for programs: the same nouns and shapes as the commands. Read only. Times are UTC, money"
+        " and hours decimal strings, percents 0 to 100; unknown is null. A token shows what its owner may see."
+    ),
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "APPEND_COMPONENTS": {
+        "securitySchemes": {
+            "token": {"type": "http", "scheme": "bearer"},
+            "session": {"type": "apiKey", "in": "cookie", "name": "sessionid"},
+        }
+    },
+}
+
 # --- security --------------------------------------------------------------------------------------------------------
 
 _is_https = FLEETLEDGER_URL.startswith("https://")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from billing.views import idle_list, idle_top, overview, overview_csv
 from config.views import healthz, metrics, readyz
 from fleet.views import instance
-from people.views import sign_in, sign_out
+from people.views import sign_in, sign_out, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", overview, name="overview"),
@@ -15,6 +15,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("idle/", idle_list, name="idle_list"),
     path("idle/top/", idle_top, name="idle_top"),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
+    path("settings/tokens/", tokens, name="tokens"),
+    path("api/", include("config.api.urls")),
     path("sign-in/", sign_in, name="sign_in"),
     path("sign-out/", sign_out, name="sign_out"),
     path("healthz", healthz, name="healthz"),

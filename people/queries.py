@@ -6,15 +6,27 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
-from django.db.models import Subquery
+from django.db.models import F, Subquery
 
-from common.periods import BEGINNING
-from people.models import Installation, Organization, PastCostCenter, PastMonthLength, RoleGrant, Team, User
+from common.pages import Page, Slice
+from common.periods import BEGINNING, iso
+from people.models import (
+    ApiToken,
+    AuditEvent,
+    Installation,
+    Organization,
+    PastCostCenter,
+    PastMonthLength,
+    RoleGrant,
+    Team,
+    User,
+)
 from people.models.installation import ClockMode
 from people.models.user import Role
 from people.roles import visible_teams
@@ -193,3 +205,43 @@ def team_spellings(*, undeclared_only: bool = False) -> list[str]:
     """Give the names of all teams, or of those that no file has declared."""
     rows = Team.objects.filter(declared=None) if undeclared_only else Team.objects.all()
     return list(rows.values_list("name", flat=True))
+
+
+def tokens_of(owner: User | None = None) -> list[ApiToken]:
+    """Give all API tokens, or those of one person: the living ones first, then by their end."""
+    rows = ApiToken.objects.select_related("owner", "team")
+    if owner is not None:
+        rows = rows.filter(owner=owner)
+    return list(rows.order_by(F("revoked_at").asc(nulls_first=True), "-expires_at", "pk"))
+
+
+def roles_everywhere(user: User) -> frozenset[str]:
+    """Give the roles that a person has without a team, so for the whole organisation."""
+    return frozenset(RoleGrant.objects.filter(user=user, team=None).values_list("role", flat=True))
+
+
+def audit_page(asked: Mapping[str, Any], part: Slice) -> Page:
+    """Give events of the audit trail, newest first. ``asked``: action, subject_kind, subject, by, since, until."""
+    rows = AuditEvent.objects.order_by("-pk")
+    for name in ("action", "subject_kind", "subject", "by"):
+        if asked.get(name):
+            rows = rows.filter(**{name: asked[name]})
+    if asked.get("since"):
+        rows = rows.filter(at__gte=asked["since"])
+    if asked.get("until"):
+        rows = rows.filter(at__lt=asked["until"])
+    if part.after is not None:
+        rows = rows.filter(pk__lt=part.after)
+    return part.page([(row.pk, _event(row)) for row in rows[: part.limit + 1]])
+
+
+def _event(row: AuditEvent) -> dict[str, Any]:
+    return {
+        "id": row.pk,
+        "at": iso(row.at),
+        "by": row.by,
+        "action": row.action,
+        "subject": {"kind": row.subject_kind, "id": row.subject},
+        "reason": row.reason,
+        "details": row.details,
+    }

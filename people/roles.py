@@ -52,3 +52,6 @@ class TeamChoice:
         if team_id is None:
             return self.unassigned
         return self.team_ids is None or team_id in self.team_ids
+
+
+READS_AUDIT = frozenset({"admin", "finance"})  # granted without a team: acts of all teams stand in the trail

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Prefetch, Q
+from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
-from alerts.models import Alert, Attempt, Delivery
+from alerts.models import Alert, Attempt, Delivery, Message
 from alerts.models.alert import RESOLVED
 from alerts.models.delivery import DeliveryState
+from common.pages import Page, Slice
 from common.periods import iso
+from people.roles import TeamChoice
 
 DELIVERED = (DeliveryState.SENT, DeliveryState.SIMULATED)
 
@@ -32,6 +36,51 @@ def alerts_document(
     if at:
         rows, told = rows.filter(opened_at__lte=at), Q(messages__created_at__lte=at)
     return [_alert(row, at) for row in rows.annotate(notices=Count("messages", filter=told, distinct=True))]
+
+
+def alerts_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -> Page:
+    """Give a page of alerts of these teams, newest first. ``asked``: kind, state, subject, rule, since, until."""
+    rows = of_teams(Alert.objects.select_related("team").order_by("-pk"), "team", choice)
+    for name in ("kind", "state", "subject", "rule"):
+        if asked.get(name):
+            rows = rows.filter(**{name: asked[name]})
+    if asked.get("since"):
+        rows = rows.filter(opened_at__gte=asked["since"])
+    if asked.get("until"):
+        rows = rows.filter(opened_at__lt=asked["until"])
+    if part.after is not None:
+        rows = rows.filter(pk__lt=part.after)
+    told = Message.objects.filter(alerts=OuterRef("pk")).order_by().values("alerts").annotate(n=Count("pk"))
+    rows = rows.annotate(notices=Coalesce(Subquery(told.values("n")), 0))
+    return part.page([(row.pk, _alert(row, None)) for row in rows[: part.limit + 1]])
+
+
+def deliveries_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -> Page:
+    """Give a page of deliveries of messages about these teams, newest first.
+
+    ``asked``: kind, state, channel, subject, since, until (of the message).
+    """
+    alerts = of_teams(Alert.objects.only("pk").order_by("pk"), "team", choice)
+    rows = of_teams(Delivery.objects.order_by("-pk"), "message__team", choice)
+    columns = {"kind": "message__kind", "state": "state", "channel": "channel__name", "subject": "message__subject"}
+    columns |= {"since": "message__created_at__gte", "until": "message__created_at__lt"}
+    rows = rows.filter(**{column: asked[name] for name, column in columns.items() if asked.get(name)})
+    if part.after is not None:
+        rows = rows.filter(pk__lt=part.after)
+    rows = rows.select_related("message", "channel").prefetch_related(
+        Prefetch("attempts", queryset=Attempt.objects.order_by("at", "pk")),
+        Prefetch("message__alerts", queryset=alerts),
+    )
+    return part.page([(row.pk, _delivery(row, None)) for row in rows[: part.limit + 1]])
+
+
+def of_teams(rows: QuerySet[Any], column: str, choice: TeamChoice) -> QuerySet[Any]:
+    """Keep the rows of the chosen teams."""
+    chosen = Q() if choice.team_ids is None else Q(**{f"{column}__in": choice.team_ids})
+    nobody = Q(**{f"{column}__isnull": True})
+    if choice.unassigned:
+        return rows.filter(chosen | nobody) if choice.team_ids is not None else rows
+    return rows.filter(chosen & ~nobody)
 
 
 def _alert(row: Any, at: datetime | None) -> dict[str, Any]:

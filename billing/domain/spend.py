@@ -8,7 +8,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
-from common.errors import BadInput
+from common.errors import BadInput, Where
 from common.money import plain
 from common.periods import Period, iso
 
@@ -32,7 +32,7 @@ def read_groupings(text: str) -> tuple[str, ...]:
         if name not in GROUPINGS:
             near = get_close_matches(name, GROUPINGS, n=1)
             hint = f"Did you mean {near[0]}?" if near else f"There are: {', '.join(GROUPINGS)}."
-            raise BadInput("bad_group_by", f"--group-by: there is no {name!r}.", hint=hint)
+            raise BadInput("bad_group_by", f"group_by: there is no {name!r}.", hint=hint, where=Where(key="group_by"))
     return tuple(dict.fromkeys(names))
 
 

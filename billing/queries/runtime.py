@@ -14,11 +14,13 @@ from django.db import connection, transaction
 from billing.domain.spend import ZERO, hours
 from common.database import join_in_bulk
 from common.money import plain
+from common.pages import Page, Slice
 from common.periods import Period, iso
 from fleet.queries.gpu_hours import metered_until
 from fleet.queries.inventory import instance_names
 from fleet.queries.presence import Presence, presence
 from people.queries import organization
+from people.roles import TeamChoice
 
 MILLISECOND = timedelta(milliseconds=1)
 COSTS = """
@@ -37,6 +39,7 @@ SELECT instance_id, currency, sum(amount) FROM (
    AND (%(all_teams)s OR team_id = ANY(%(teams)s) OR team_id IS NULL) AND (%(unassigned)s OR team_id IS NOT NULL)
  GROUP BY 1, 2
 """
+COSTS_OF_SOME = COSTS.replace("hour < %(end)s", "hour < %(end)s AND instance_id = ANY(%(instances)s)")
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,20 @@ class RunTime:
         }
 
 
-def runtime(period: Period, *, team_ids: Collection[int] | None = None, with_unassigned: bool = True) -> list[RunTime]:
+def runtime(
+    period: Period,
+    *,
+    team_ids: Collection[int] | None = None,
+    with_unassigned: bool = True,
+    instance_ids: Collection[int] | None = None,
+) -> list[RunTime]:
     """Give every instance that existed or cost something in ``period``, by account and name; one entry per currency.
 
     A run that goes on ends where it is metered up to. ``team_ids``: only instances of which these teams bear a part.
+    ``instance_ids``: only these.
     """
-    costs = _costs(period, team_ids, with_unassigned)
-    runs = _runs(period)
+    costs = _costs(period, team_ids, with_unassigned, instance_ids)
+    runs = _runs(period, instance_ids)
     home = organization().currency
     wanted = runs.keys() | costs.keys() if team_ids is None and with_unassigned else set(costs)
     names = instance_names(wanted)
@@ -84,14 +94,19 @@ def runtime(period: Period, *, team_ids: Collection[int] | None = None, with_una
 
 
 def _costs(
-    period: Period, team_ids: Collection[int] | None, with_unassigned: bool
+    period: Period,
+    team_ids: Collection[int] | None,
+    with_unassigned: bool,
+    instance_ids: Collection[int] | None,
 ) -> dict[int, dict[str, Decimal | None]]:
     found: defaultdict[int, dict[str, Decimal | None]] = defaultdict(dict)
     with transaction.atomic(), connection.cursor() as cursor:
-        join_in_bulk()
+        if instance_ids is None:
+            join_in_bulk()
         cursor.execute(
-            COSTS,
+            COSTS if instance_ids is None else COSTS_OF_SOME,
             {
+                "instances": list(instance_ids or ()),
                 "start": period.start,
                 "end": period.end,
                 "all_teams": team_ids is None,
@@ -104,9 +119,9 @@ def _costs(
     return found
 
 
-def _runs(period: Period) -> dict[int, list[Presence]]:
+def _runs(period: Period, instance_ids: Collection[int] | None) -> dict[int, list[Presence]]:
     """Give the runs of states within the period, as far as they are metered."""
-    whole = presence(None, until=period.end)
+    whole = presence(instance_ids, until=period.end)
     until = metered_until(whole)
     found: dict[int, list[Presence]] = {}
     for instance, runs in whole.items():
@@ -119,3 +134,30 @@ def _runs(period: Period) -> dict[int, list[Presence]]:
 
 def _cut(run: Presence, start: datetime, end: datetime) -> Presence:
     return Presence(max(run.start, start), min(run.end, end), run.state)
+
+
+def instances_of(period: Period, choice: TeamChoice, part: Slice) -> list[int]:
+    """Give the row ids of one instance more than a page has, of which the chosen teams bear a part in ``period``."""
+    values: dict[str, Any] = {"after": part.after or 0, "limit": part.limit + 1}
+    if choice.team_ids is None and choice.unassigned:
+        query = "SELECT id FROM fleet_instance WHERE id > %(after)s ORDER BY id LIMIT %(limit)s"
+    else:
+        teams = "(team_id = ANY(%(teams)s) OR (%(unassigned)s AND team_id IS NULL))"
+        within = f"hour > %(start)s - interval '1 hour' AND hour < %(end)s AND instance_id > %(after)s AND {teams}"
+        query = (
+            f"SELECT instance_id FROM fleet_gpuhour WHERE {within}"
+            f" UNION SELECT instance_id FROM billing_instancehourcost WHERE {within} ORDER BY 1 LIMIT %(limit)s"
+        )
+        values |= {"teams": sorted(choice.team_ids or ()), "unassigned": choice.unassigned}
+        values |= {"start": period.start, "end": period.end}
+    with connection.cursor() as cursor:
+        cursor.execute(query, values)
+        return [pk for (pk,) in cursor.fetchall()]
+
+
+def runtime_page(period: Period, choice: TeamChoice, part: Slice) -> Page:
+    """Give the ledger of a page of instances; one that did not exist in ``period`` is left out of its page."""
+    ids = instances_of(period, choice, part)
+    shown = ids[: part.limit]
+    found = runtime(period, team_ids=choice.team_ids, with_unassigned=choice.unassigned, instance_ids=shown)
+    return Page([one.as_json() for one in found], shown[-1] if len(ids) > part.limit else None)

@@ -25,7 +25,7 @@ from config.declared.result import ApplyResult, Warned
 from config.declared.sections import KEPT
 from fleet.actions.changed_hours import mark_unassigned
 from fleet.actions.declare import declare_exemptions, declare_idle_rule, declare_policies, declare_sources
-from fleet.actions.ownership import declare_ownership, refresh_teams
+from fleet.actions.ownership import declare_ownership, refresh_job_teams, refresh_teams
 from fleet.actions.remetered import mark_remetered
 from people.actions.audit import SYSTEM, record
 from people.actions.organization import declare_kept_sections, declare_organization
@@ -83,6 +83,7 @@ def _declare(document: Document, *, now: datetime, prune: bool) -> list[Change]:
     changes += declare_kept_sections({name: values[name] for name in KEPT if name in values}, prune=prune)
     changes += settle_teams([team["name"] for team in listed("teams")], prune=prune)
     refresh_teams(now=now)
+    refresh_job_teams(now=now)
     return changes
 
 

@@ -1,4 +1,4 @@
-"""Declare ownership rules with their dates; without any, make teams of namespaces; keep each instance's team of now."""
+"""Declare ownership rules with their dates; without any, make teams of namespaces; keep teams of what there is now."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import TextField
+from django.db.models import F, OuterRef, Q, Subquery, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
@@ -100,4 +100,30 @@ def refresh_teams(*, now: datetime) -> int:
             changed.setdefault(team_id, []).append(pk)
     for team_id, ids in changed.items():
         Instance.objects.filter(pk__in=ids).update(team_id=team_id)
+    return sum(len(ids) for ids in changed.values())
+
+
+def refresh_job_teams(*, now: datetime) -> int:
+    """Set the team of every job that runs, and of one that ended since for the last time; give how many changed.
+
+    A job is whose the rules say on the machine of its newest use: while it runs by those of ``now``, else by those of
+    its end.
+    """
+    newest = GpuUse.objects.filter(job=OuterRef("pk"), gpu__instance__isnull=False).order_by("-start", "-pk")
+    unsettled = Job.objects.filter(
+        Q(ended_at=None) | Q(team_settled_at=None) | Q(team_settled_at__lt=F("ended_at"))
+    ).annotate(instance_id=Subquery(newest.values("gpu__instance_id")[:1]))
+    rows = list(unsettled.exclude(instance_id=None).values_list("pk", "instance_id", "ended_at", "team_id"))
+    resolver = Resolver(now, {instance_id for _, instance_id, _, _ in rows})
+    resolver.load_jobs([pk for pk, *_ in rows])
+    changed: dict[int | None, list[int]] = {}
+    for pk, instance_id, ended_at, before in rows:
+        team_id = resolver.owned(instance_id, pk, min(ended_at or now, now)).team_id
+        if team_id != before:
+            changed.setdefault(team_id, []).append(pk)
+    for team_id, ids in changed.items():
+        Job.objects.filter(pk__in=ids).update(team_id=team_id)
+    over = [pk for pk, _, ended_at, _ in rows if ended_at is not None and ended_at <= now]
+    if over:
+        Job.objects.filter(pk__in=over).update(team_settled_at=now)
     return sum(len(ids) for ids in changed.values())

@@ -8,7 +8,8 @@ from django.db import models
 class Job(models.Model):
     """A workload: a Slurm job (``external_id`` 7312044) or a pod (``external_id`` namespace/pod).
 
-    ``labels``: namespace, pod, container, owner and other labels that ownership rules may match.
+    ``labels``: namespace, pod, container, owner and other labels that ownership rules may match. ``team`` is that of
+    now, or of its end; ``team_settled_at`` says when it was told for the last time, after the end.
     """
 
     source = models.ForeignKey("fleet.Source", null=True, on_delete=models.SET_NULL, related_name="jobs")
@@ -16,6 +17,10 @@ class Job(models.Model):
     external_id = models.CharField(max_length=300)
     owner = models.CharField(max_length=254, blank=True)
     labels = models.JSONField(default=dict)
+    team = models.ForeignKey(
+        "people.Team", null=True, blank=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
+    team_settled_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True)
 
@@ -27,6 +32,7 @@ class Job(models.Model):
                 fields=["source", "external_id", "started_at"], nulls_distinct=False, name="job_once"
             )
         ]
+        indexes = [models.Index(fields=["team", "-id"], name="job_of_team")]
 
     def __str__(self) -> str:
         return self.external_id

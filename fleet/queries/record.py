@@ -175,3 +175,19 @@ def _seen(value: Mapping[str, Any]) -> Seen:
     assert since is not None  # the columns are not null
     assert opened is not None
     return Seen(value["kind"], value["subject_name"], since, opened, closed, value["evidence"])
+
+
+@dataclass(frozen=True)
+class Whose:
+    """The latest launch of an instance and its team of now."""
+
+    id: int
+    team_id: int | None
+
+
+def team_of(account: str | None, external_id: str) -> Whose | None:
+    """Say whose the latest launch of an instance is; None when there is none."""
+    rows = Instance.objects.filter(external_id=external_id)
+    rows = rows.filter(account__isnull=True) if account is None else rows.filter(account__name=account)
+    found = rows.order_by("-launched_at", "-pk").values_list("pk", "team_id").first()
+    return Whose(*found) if found else None

@@ -7,9 +7,10 @@ from people.models.organization import Organization
 from people.models.past import PastCostCenter, PastMonthLength
 from people.models.sign_in import SignInFailure
 from people.models.team import Team
+from people.models.token import ApiCalls, ApiToken
 from people.models.user import RoleGrant, User
 
 __all__ = [
-    "AuditEvent", "Installation", "KeptSection", "Organization", "PastCostCenter", "PastMonthLength", "RoleGrant",
-    "SignInFailure", "Team", "User",
+    "ApiCalls", "ApiToken", "AuditEvent", "Installation", "KeptSection", "Organization", "PastCostCenter",
+    "PastMonthLength", "RoleGrant", "SignInFailure", "Team", "User",
 ]  # fmt: skip

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from django.core.management.base import CommandParser
 
-from billing.domain.spend import BASES, CUTS, read_groupings
+from billing.domain.spend_asked import read_asked
 from billing.queries.spend import spend
 from common.commands import DoorCommand
-from common.errors import BadInput
-from common.periods import Period, day_start, month_period, parse_moment
+from common.periods import Period
 from people.queries import organization
 
 
@@ -35,13 +32,12 @@ class Command(DoorCommand):
 
     def answer(self, *, at: datetime | None, options: dict[str, Any]) -> Any:
         """Read and answer. With --at nothing after it counts."""
-        zone = read_zone(options["time_zone"])
-        period = read_period(options, zone)
-        basis = read_choice("basis", options["basis"], BASES)
-        cut = read_choice("cut", options["cut"], CUTS)
-        groupings = read_groupings(options["group_by"])
+        asked = read_asked(options, organization().time_zone)
+        period = asked.period
         end = period.end if at is None else max(period.start, min(period.end, at))
-        found = spend(Period(period.start, end), group_by=groupings, zone=zone, basis=basis, cut=cut)
+        found = spend(
+            Period(period.start, end), group_by=asked.group_by, zone=asked.zone, basis=asked.basis, cut=asked.cut
+        )
         answer = found.as_json()
         answer["period"]["end"] = period.end.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return answer
@@ -55,43 +51,3 @@ class Command(DoorCommand):
             lines.append(f"{row['special'] or name:<40} {total:>24}")
         lines += [f"{'total':<40} {amount + ' ' + currency:>24}" for currency, amount in answer["totals"].items()]
         return "\n".join(lines)
-
-
-def read_zone(name: str | None) -> ZoneInfo:
-    """Read a zone's name (None: the organisation's); raises BadInput (bad_time_zone)."""
-    try:
-        return ZoneInfo(name or organization().time_zone)
-    except (KeyError, ValueError, OSError):
-        raise BadInput("bad_time_zone", f"--time-zone: {name!r} is no zone.", hint="Write Europe/Berlin.") from None
-
-
-def read_period(options: dict[str, Any], zone: ZoneInfo) -> Period:
-    """Read --month, or --since and --until; raises BadInput (bad_period and those of the parts)."""
-    month, since, until = options.get("month"), options.get("since"), options.get("until")
-    if month and (since or until):
-        raise BadInput("bad_period", "Both --month and --since or --until are given.", hint="Give one of them.")
-    if month:
-        return month_period(month, zone)
-    if not since or not until:
-        raise BadInput("bad_period", "No period is given.", hint="Give --month 2025-06, or --since and --until.")
-    return Period(_read_bound(since, zone, "--since"), _read_bound(until, zone, "--until"))
-
-
-def _read_bound(text: str, zone: ZoneInfo, key: str) -> datetime:
-    """Read a date as the start of that day in the zone, or a whole hour."""
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text.strip()):
-        try:
-            return day_start(date.fromisoformat(text.strip()), zone)
-        except ValueError:
-            raise BadInput("bad_time", f"{key}: {text!r} is no date.", hint="Write 2025-06-03.") from None
-    moment = parse_moment(text, key=key)
-    if (moment.minute, moment.second, moment.microsecond) != (0, 0, 0):
-        raise BadInput("bad_time", f"{key}: {text!r} is no whole hour.", hint="Costs are kept by the hour.")
-    return moment
-
-
-def read_choice(name: str, value: str, allowed: tuple[str, ...]) -> str:
-    """Check an option with few values; raises BadInput (bad_choice)."""
-    if value not in allowed:
-        raise BadInput("bad_choice", f"--{name}: there is no {value!r}.", hint=f"There are: {', '.join(allowed)}.")
-    return value

@@ -178,7 +178,7 @@ def test_nothing_at_all_is_no_money(world: World) -> None:
         (("--month", "2025-06", "--group-by", "tem"), "bad_group_by", "Did you mean team?"),
         (("--month", "2025-13"), "bad_month", "Write 2025-06."),
         (("--month", "2025-06", "--since", "2025-06-01"), "bad_period", "Give one of them."),
-        (("--since", "2025-06-01"), "bad_period", "Give --month 2025-06, or --since and --until."),
+        (("--since", "2025-06-01"), "bad_period", "Give month, like 2025-06, or since and until."),
         (("--since", "2025-06-01T00:30:00Z", "--until", "2025-06-02"), "bad_time", "Costs are kept by the hour."),
         (("--since", "2025-06-31", "--until", "2025-07-02"), "bad_time", "Write 2025-06-03."),
         (("--since", "2025-06-03", "--until", "2025-06-02"), "period_backwards", ""),

@@ -1,0 +1,1 @@
+"""Routes of `billing`: spend, run time, prices."""

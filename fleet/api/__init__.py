@@ -1,0 +1,1 @@
+"""Routes of `fleet`: instances, GPUs, jobs, findings, sources."""

@@ -1,0 +1,104 @@
+"""Jobs as they stand: those on some instances now, and the list of all jobs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import orjson
+from django.db import connection
+
+from common.pages import Page, Slice
+from common.periods import iso
+from fleet.domain.states import IDLE
+from fleet.queries.filters import Conditions
+from people.roles import TeamChoice
+
+_IDLE = """LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'job' AND f.subject_id = j.id
+                AND f.closed_at IS NULL"""
+_JUDGED = """LEFT JOIN fleet_verdict v ON v.subject_kind = 'job' AND v.subject_id = j.id AND v."end" IS NULL"""
+_COLUMNS = """j.id, j.external_id, coalesce(nullif(j.owner, ''), j.labels ->> 'owner'), j.team_id, v.state, v.since,
+              (coalesce(v.evidence, '{}') || coalesce(f.evidence, '{}'))::text"""
+
+
+@dataclass(frozen=True)
+class JobHold:
+    """A job that holds a GPU now. ``gpus``: how many devices it holds in all."""
+
+    gpu_id: int
+    job_id: int
+    name: str
+    owner: str | None
+    team_id: int | None
+    state: str | None
+    since: datetime | None
+    evidence: Mapping[str, Any]
+    gpus: int
+
+    def document(self, teams: Mapping[int, str]) -> dict[str, Any]:
+        """Give the job as `judge` prints it."""
+        is_idle = self.state in IDLE
+        return {
+            "id": self.name,
+            "owner": self.owner or None,
+            "team": teams.get(self.team_id) if self.team_id is not None else None,
+            "state": self.state,
+            "since": iso(self.since) if is_idle and self.since else None,
+            "minutes": self.evidence.get("minutes") if is_idle else None,
+            "peak_pct": self.evidence.get("peak_pct"),
+            "mean_pct": self.evidence.get("mean_pct"),
+            "gpus": self.gpus,
+        }
+
+
+def holds_on(instance_ids: Collection[int], choice: TeamChoice, at: datetime) -> dict[int, list[JobHold]]:
+    """Give the visible jobs that hold GPUs of each instance now; a job of a team that may not be seen is left out."""
+    condition, values = choice.condition("j.team_id")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT g.instance_id, u.gpu_id, {_COLUMNS},
+                       (SELECT count(DISTINCT o.gpu_id) FROM fleet_gpuuse o WHERE o.job_id = j.id AND o."end" IS NULL)
+                FROM fleet_gpu g JOIN fleet_gpuuse u ON u.gpu_id = g.id AND u."end" IS NULL
+                JOIN fleet_job j ON j.id = u.job_id AND (j.ended_at IS NULL OR j.ended_at > %s)
+                {_JUDGED} {_IDLE}
+                WHERE g.instance_id = ANY(%s) AND {condition} ORDER BY g.instance_id, j.id, u.gpu_id""",
+            [at, list(instance_ids), *values],
+        )
+        found: defaultdict[int, list[JobHold]] = defaultdict(list)
+        for instance_id, gpu_id, job_id, name, owner, team_id, state, since, evidence, gpus in cursor.fetchall():
+            found[instance_id].append(
+                JobHold(gpu_id, job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
+            )
+    return dict(found)
+
+
+def jobs_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, teams: Mapping[int, str]) -> Page:
+    """Give a page of jobs, newest first. ``asked``: running, kind, owner, state, job, since, until (of their start)."""
+    where = Conditions(choice, "j.team_id")
+    where.flag(asked, "running", "j.ended_at IS NULL")
+    where.equal("j.kind", asked.get("kind"))
+    where.equal("coalesce(nullif(j.owner, ''), j.labels ->> 'owner')", asked.get("owner"))
+    where.equal("v.state", asked.get("state"))
+    where.equal("j.external_id", asked.get("job"))
+    where.compare("j.started_at >= %s", asked.get("since"))
+    where.compare("j.started_at < %s", asked.get("until"))
+    where.compare("j.id < %s", part.after)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"""SELECT {_COLUMNS}, j.kind, j.started_at, j.ended_at,
+                       (SELECT count(DISTINCT o.gpu_id) FROM fleet_gpuuse o
+                        WHERE o.job_id = j.id AND (j.ended_at IS NOT NULL OR o."end" IS NULL))
+                FROM fleet_job j {_JUDGED} {_IDLE} WHERE {where.sql} ORDER BY j.id DESC LIMIT %s""",
+            [*where.values, part.limit + 1],
+        )
+        rows = cursor.fetchall()
+    documents = []
+    for *columns, kind, started_at, ended_at, gpus in rows:
+        job_id, name, owner, team_id, state, since, evidence = columns
+        hold = JobHold(0, job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
+        life = {"kind": kind, "started_at": iso(started_at), "ended_at": iso(ended_at) if ended_at else None}
+        documents.append((job_id, {**hold.document(teams), **life}))
+    return part.page(documents)

@@ -1,0 +1,1 @@
+"""The REST API: what every route shares (who calls, errors, pages of lists), and the routes of `people`."""

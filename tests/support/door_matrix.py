@@ -1,0 +1,94 @@
+"""Every address of the product, and what each kind of person is answered there.
+
+A line: method and address -> one status each for: nobody, an engineer of another team, an engineer and the lead of the
+team whose machine is asked for, finance, viewer and admin of the whole organisation. A new address needs a line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+WHO = ("nobody", "other", "member", "lead", "finance", "viewer", "admin")
+MONTH = f"{datetime.now(UTC):%Y-%m}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """What an address answers; ``form``: what is posted."""
+
+    pattern: str
+    address: str
+    statuses: tuple[int, ...]
+    method: str = "GET"
+    form: dict[str, str] = field(default_factory=dict)
+
+
+PAGE = (302, 200, 200, 200, 200, 200, 200)  # for everybody who is signed in, each with their own rows
+OF_A_TEAM = (302, 404, 200, 200, 200, 200, 200)
+OPEN = (200,) * 7
+API = (401, 200, 200, 200, 200, 200, 200)
+API_OF_A_TEAM = (401, 404, 200, 200, 200, 200, 200)
+API_OF_ALL = (401, 403, 403, 403, 200, 200, 200)
+NEVER = (401, 405, 405, 405, 405, 405, 405)
+NOT_HERE = (405,) * 7
+
+LINES = [
+    Line("", "/", PAGE),
+    Line("", "/?team=nlp", OF_A_TEAM),
+    Line("", "/", NOT_HERE, "POST"),
+    Line("teams.csv", "/teams.csv", PAGE),
+    Line("teams.csv", "/teams.csv?team=nlp", OF_A_TEAM),
+    Line("idle/", "/idle/", PAGE),
+    Line("idle/", "/idle/?team=nlp", OF_A_TEAM),
+    Line("idle/top/", "/idle/top/?team=nlp", OF_A_TEAM),
+    Line("instances/<str:account>/<path:external_id>/", "/instances/lab/box-1001/", OF_A_TEAM),
+    Line("settings/tokens/", "/settings/tokens/", PAGE),
+    Line(
+        "settings/tokens/",
+        "/settings/tokens/",
+        (302, 400, 201, 201, 201, 201, 201),
+        "POST",
+        {"name": "ci", "days": "30", "team": "nlp"},
+    ),
+    Line(
+        "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
+    ),
+    Line("sign-in/", "/sign-in/", (200, 302, 302, 302, 302, 302, 302)),
+    Line("sign-in/", "/sign-in/", (400, 302, 302, 302, 302, 302, 302), "POST"),
+    Line("sign-out/", "/sign-out/", NOT_HERE),
+    Line("sign-out/", "/sign-out/", (302,) * 7, "POST"),
+    Line("healthz", "/healthz", OPEN),
+    Line("readyz", "/readyz", (503,) * 7),
+    Line("metrics", "/metrics", OPEN),
+    Line("api/schema/", "/api/schema/", OPEN),
+    Line("api/docs/", "/api/docs/", PAGE),
+    Line("api/.*$", "/api/v1/no-such/", (401, 404, 404, 404, 404, 404, 404)),
+    Line("api/v1/instances/", "/api/v1/instances/", API),
+    Line("api/v1/instances/", "/api/v1/instances/?team=nlp", API_OF_A_TEAM),
+    Line("api/v1/instances/", "/api/v1/instances/", NEVER, "POST"),
+    Line("api/v1/instances/<str:account>/<path:external_id>/", "/api/v1/instances/lab/box-1001/", API_OF_A_TEAM),
+    Line("api/v1/instances/<str:account>/<path:external_id>/", "/api/v1/instances/lab/box-1001/", NEVER, "DELETE"),
+    Line("api/v1/gpus/", "/api/v1/gpus/?team=nlp", API_OF_A_TEAM),
+    Line("api/v1/gpus/", "/api/v1/gpus/", NEVER, "POST"),
+    Line("api/v1/jobs/", "/api/v1/jobs/?team=nlp", API_OF_A_TEAM),
+    Line("api/v1/jobs/", "/api/v1/jobs/", NEVER, "POST"),
+    Line("api/v1/findings/", "/api/v1/findings/?team=nlp", API_OF_A_TEAM),
+    Line("api/v1/findings/", "/api/v1/findings/", NEVER, "PATCH"),
+    Line("api/v1/sources/", "/api/v1/sources/", API),
+    Line("api/v1/sources/", "/api/v1/sources/", NEVER, "POST"),
+    Line("api/v1/spend/", f"/api/v1/spend/?month={MONTH}&team=nlp", API_OF_A_TEAM),
+    Line("api/v1/spend/", "/api/v1/spend/", NEVER, "POST"),
+    Line("api/v1/runtime/", f"/api/v1/runtime/?month={MONTH}&team=nlp", API_OF_A_TEAM),
+    Line("api/v1/runtime/", "/api/v1/runtime/", NEVER, "POST"),
+    Line("api/v1/prices/", "/api/v1/prices/", API_OF_ALL),
+    Line("api/v1/prices/", "/api/v1/prices/", (401, 403, 403, 403, 405, 405, 405), "PUT"),
+    Line("api/v1/alerts/", "/api/v1/alerts/?team=nlp", API_OF_A_TEAM),
+    Line("api/v1/alerts/", "/api/v1/alerts/", NEVER, "POST"),
+    Line("api/v1/deliveries/", "/api/v1/deliveries/?team=nlp", API_OF_A_TEAM),
+    Line("api/v1/deliveries/", "/api/v1/deliveries/", NEVER, "POST"),
+    Line("api/v1/teams/", "/api/v1/teams/", API),
+    Line("api/v1/teams/", "/api/v1/teams/", NEVER, "POST"),
+    Line("api/v1/audit/", "/api/v1/audit/", (401, 403, 403, 403, 200, 403, 200)),
+    Line("api/v1/audit/", "/api/v1/audit/", (401, 403, 403, 403, 405, 403, 405), "DELETE"),
+]
