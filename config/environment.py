@@ -30,6 +30,7 @@ NAMES = (
     "FLEETLEDGER_URL",
     "FLEETLEDGER_ACT",
     "FLEETLEDGER_SAMPLE_DAYS",
+    "FLEETLEDGER_DEMO",
 )
 FILE_ONLY = frozenset({"ADMIN_PASSWORD"})  # a password of a person is never written into the environment
 DATABASE_SCHEMES = ("postgres", "postgresql", "pgsql")
@@ -181,6 +182,13 @@ def _act(value: str) -> Problem | None:
     return Problem("fleetledger.E010", f"FLEETLEDGER_ACT is {value!r}.", "Write on, or off: then no act leaves.")
 
 
+def _demo(value: str) -> Problem | None:
+    if value in {"on", "off"}:
+        return None
+    message = f"FLEETLEDGER_DEMO is {value!r}."
+    return Problem("fleetledger.E015", message, "Write off to have no demo, or on to run a command on the demo fleet.")
+
+
 def _sample_days(value: str) -> Problem | None:
     if value.isdecimal() and 8 <= int(value) <= 3660:
         return None
@@ -232,6 +240,7 @@ _CHECKS: Mapping[str, Callable[[str], Problem | None]] = {
     "FLEETLEDGER_URL": _own_address,
     "FLEETLEDGER_ACT": _act,
     "FLEETLEDGER_SAMPLE_DAYS": _sample_days,
+    "FLEETLEDGER_DEMO": _demo,
 }
 
 

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
+from django.conf import settings
 
 from alerts.queries import next_due
 from common.clock import BEHIND, real_now
@@ -44,6 +45,11 @@ class Tally:
         return asdict(self)
 
 
+def effects_at(now: datetime, *, clock: datetime) -> Effects:
+    """Give the real effects of a pass at ``now``; nothing ever leaves the demo fleet."""
+    return SIMULATED if settings.IS_DEMO else real_effects(now=now, clock=clock)
+
+
 def run_job(name: str) -> dict[str, Any]:
     """Run one periodic job by the real clock (beat's door). Sleeps under replay; a run that goes on is left alone."""
     if is_replaying():
@@ -53,7 +59,7 @@ def run_job(name: str) -> dict[str, Any]:
             return {"skipped": "already running"}
         clock = real_now()
         now = clock if name == "deliver" else floor_mark(clock - BEHIND)
-        effects = real_effects(now=clock, clock=clock)
+        effects = effects_at(clock, clock=clock)
         done = {part: _run(part, Pass(now, effects, is_live=True), clock=clock) for part in WITH.get(name, (name,))}
         _advance_if_later(now)
         return done
@@ -128,6 +134,7 @@ def replay(
     since: datetime,
     until: datetime,
     step: timedelta = STEP,
+    longest_step: timedelta = LONGEST_STEP,
     is_real: bool = False,
     progress: Callable[[datetime], None] = lambda now: None,
 ) -> Tally:
@@ -135,11 +142,11 @@ def replay(
 
     Raises BadInput (bad_step, period_backwards) and Refused (clock_backwards).
     """
-    _check(since, until, step)
+    _check(since, until, step, longest_step)
     tally = Tally("real" if is_real else "simulated")
     before = None
     for now in _times(since, until, step):
-        effects = real_effects(now=now, clock=real_now()) if is_real else SIMULATED
+        effects = effects_at(now, clock=real_now()) if is_real else SIMULATED
         advance_world(now=now, is_replay=True)
         _tick(now, effects, tally, _due(now, None if now + step > until else before))
         before = now
@@ -148,10 +155,10 @@ def replay(
     return tally
 
 
-def _check(since: datetime, until: datetime, step: timedelta) -> None:
+def _check(since: datetime, until: datetime, step: timedelta, longest: timedelta) -> None:
     if until < since:
         raise BadInput("period_backwards", f"--until {iso(until)} is before --since {iso(since)}.", hint="Swap them.")
-    if not timedelta(seconds=30) <= step <= LONGEST_STEP:
+    if not timedelta(seconds=30) <= step <= longest:
         raise BadInput("bad_step", "--step must be between 30s and 10m.", hint="Leave it out for 5m.")
     if floor_mark(since) != since:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""The processes that `make run` starts, each as one foreground program: ``python -m config.serve web|worker|beat``.
+"""The processes that `make run` starts, each as one foreground program: ``python -m config.serve NAME PARENT-PID``.
 
 Each holds the embedded engine itself and ends with its parent, also when the parent is killed.
 """
@@ -77,7 +77,14 @@ def beat() -> None:
         let_database_go()
 
 
-PROGRAMS: Mapping[str, Callable[[], None]] = {"web": web, "worker": worker, "beat": beat}
+def demo() -> None:
+    """Fill the demo fleet's history, and end."""
+    from config import commandline
+
+    sys.exit(commandline.run(["manage.py", "demo"]))
+
+
+PROGRAMS: Mapping[str, Callable[[], None]] = {"web": web, "worker": worker, "beat": beat, "demo": demo}
 
 
 def main(arguments: list[str]) -> int:

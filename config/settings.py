@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import environ
 
 from config import environment, schedule
-from config.embedded.cluster import APP, DATABASE, password_file
+from config.embedded.cluster import APP, DATABASE, DEMO_SUFFIX, password_file
 from config.embedded.server import socket_folder
 from config.folders import DataFolder
 from config.logs import logging_settings
@@ -29,6 +29,8 @@ DEBUG = False
 
 FLEETLEDGER_URL = ENVIRONMENT.get("FLEETLEDGER_URL", "http://127.0.0.1:8000").rstrip("/")
 SAMPLE_DAYS = int(ENVIRONMENT.get("FLEETLEDGER_SAMPLE_DAYS", "100"))  # counted from the newest sample
+# This process works on the demo fleet: its own database, its own sources, nothing leaves.
+IS_DEMO = ENVIRONMENT.get("FLEETLEDGER_DEMO") == "on"
 ACT_IS_ON = ENVIRONMENT.get("FLEETLEDGER_ACT", "on") == "on"
 PROMETHEUS_URL = ENVIRONMENT.get("PROMETHEUS_URL")
 EMAIL_URL = ENVIRONMENT.get("EMAIL_URL")
@@ -51,6 +53,7 @@ SECRET_KEY = _secret_key()
 
 INSTALLED_APPS = [
     "config.apps.ConfigConfig",
+    "demo.apps.DemoConfig",
     "billing.apps.BillingConfig",
     "fleet.apps.FleetConfig",
     "alerts.apps.AlertsConfig",
@@ -79,16 +82,17 @@ MIDDLEWARE = [
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+CONTEXT_PROCESSORS = [
+    "django.template.context_processors.request",
+    "django.contrib.auth.context_processors.auth",
+    "django.contrib.messages.context_processors.messages",
+]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "DIRS": [BASE_DIR / "templates"],
         "OPTIONS": {
-            "context_processors": [
-                "django.template.context_processors.request",
-                "django.contrib.auth.context_processors.auth",
-                "django.contrib.messages.context_processors.messages",
-            ]
+            "context_processors": CONTEXT_PROCESSORS,
         },
     }
 ]
@@ -111,6 +115,8 @@ def _database() -> dict[str, Any]:
 
 
 DATABASES = {"default": _database()}
+if IS_DEMO:
+    DATABASES["default"]["NAME"] += DEMO_SUFFIX
 
 # --- jobs ------------------------------------------------------------------------------------------------------------
 
@@ -119,6 +125,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = (
     {} if ENVIRONMENT.is_set("CELERY_BROKER_URL") else {"folder": str(FOLDER.broker), "polling_interval": 0.1}
 )
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_TASK_DEFAULT_QUEUE = "demo" if IS_DEMO else "celery"  # on a shared broker neither takes the other's messages
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -210,6 +217,10 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+# --- telemetry: who reads the sources of each kind -------------------------------------------------------------------
+
+METRIC_SOURCES = {"prometheus": "fleet.sources.prometheus.source.open_source"}
+
 # --- inventory: who lists the instances of each kind of account; a kind that is not here is kept and not read ------
 
 INSTANCE_PROVIDERS = {"static": "fleet.providers.static.StaticProvider"}
@@ -239,3 +250,13 @@ ALERT_RENDERERS = dict.fromkeys(
 
 LOGGING_CONFIG = None  # config/apps.py sets it up once, before anything logs
 LOGGING = logging_settings([SECRET_KEY, SLACK_BOT_TOKEN, SLACK_SIGNING_SECRET, METRICS_TOKEN])
+
+# --- the demo fleet: what it adds, and what it must not reach --------------------------------------------------------
+
+PREPARED_BY: dict[str, tuple[str, ...]] = {}  # commands that `prepare` calls
+if IS_DEMO:
+    PREPARED_BY["demo"] = ("--begin",)
+    METRIC_SOURCES = {"demo": "demo.sources.story.open_source"}  # and no other: real data never come in here
+    PROMETHEUS_URL = ""
+    MIDDLEWARE.append("demo.middleware.NameFiles")
+    CONTEXT_PROCESSORS.append("demo.context_processors.demo")

@@ -23,8 +23,10 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import psycopg
+
 from common.errors import FleetledgerError
-from config import environment, startup
+from config import environment, showing, startup
 from config.embedded import Hold
 from config.environment import BASE_FOLDER
 from config.folders import DataFolder, StartError, write_private_file
@@ -34,6 +36,7 @@ SECONDS_TO_END = 10.0
 SECONDS_TO_ANSWER = 60.0
 LONGEST_BACK_OFF = 60.0
 SECONDS_THAT_COUNT_AS_WELL = 60.0
+SECONDS_BETWEEN_LOOKS = 15.0
 
 
 def say(line: str) -> None:
@@ -54,6 +57,8 @@ class Child:
     started_at: float = 0.0
     failures: int = 0
     due_at: float = field(default=0.0)
+    may_finish: bool = False  # ending well is the end of its work, not a failure
+    is_finished: bool = False
 
     def start(self, now: float) -> None:
         """Start it in a session of its own: the terminal's Ctrl-C then reaches only the supervisor."""
@@ -70,13 +75,16 @@ class Child:
     def check(self, now: float) -> None:
         """Start it again when it has ended and its pause is over."""
         if self.process is None:
-            if now >= self.due_at:
+            if now >= self.due_at and not self.is_finished:
                 self.start(now)
             return
         code = self.process.poll()
         if code is None:
             return
         self._end_group(self.process.pid)
+        if code == 0 and self.may_finish:
+            self.process, self.is_finished = None, True
+            return
         if now - self.started_at > SECONDS_THAT_COUNT_AS_WELL:
             self.failures = 0
         pause = min(2.0**self.failures, LONGEST_BACK_OFF)
@@ -110,20 +118,24 @@ def ending(code: int) -> str:
 class Supervisor:
     """Everything between the first line and the last."""
 
-    def __init__(self, folder: DataFolder, *, has_address: bool) -> None:
-        self.folder, self.has_address = folder, has_address
+    def __init__(self, found: environment.Environment, folder: DataFolder) -> None:
+        self.found, self.folder, self.has_address = found, folder, found.is_set("FLEETLEDGER_URL")
         self.stop = threading.Event()
         self.children: list[Child] = []
         self.engine_failures = 0
         self.engine_due_at = 0.0
+        self.shown = showing.Shown(is_demo=False)
+        self.look_due_at = 0.0
 
     def run(self, hold: Hold | None) -> int:
         """Prepare, serve until told to stop, end everything; return the exit code."""
-        if self._prepare():
+        self.shown = showing.choose(self.found, self.folder)
+        demo = {"FLEETLEDGER_DEMO": "on" if self.shown.is_demo else "off"}
+        if self._prepare(demo):
             return 1
         with listening() as listener:
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            variables = {} if self.has_address else {"FLEETLEDGER_URL": url}
+            variables = demo if self.has_address else {"FLEETLEDGER_URL": url, **demo}
             os.set_inheritable(listener.fileno(), True)
             web = {"WEB_SOCKET": str(listener.fileno()), **variables}
             self.children = [
@@ -131,6 +143,8 @@ class Supervisor:
                 Child("worker", variables),
                 Child("beat", variables),
             ]
+            if self.shown.is_demo:
+                self.children.append(Child("demo", variables, may_finish=True))
             try:
                 for child in self.children:
                     child.check(time.monotonic())
@@ -141,10 +155,16 @@ class Supervisor:
                 self._end()
         return 0
 
-    def _prepare(self) -> int:
+    def _prepare(self, variables: dict[str, str]) -> int:
         """Run `manage.py prepare` (migrations, static files, first sign-in); it speaks for itself."""
         command = [sys.executable, str(BASE_FOLDER / "manage.py"), "prepare"]
-        process = subprocess.Popen(command, cwd=BASE_FOLDER, stdin=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            cwd=BASE_FOLDER,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         while process.poll() is None:
             if self.stop.wait(0.05):
                 process.terminate()
@@ -163,6 +183,8 @@ class Supervisor:
             if time.monotonic() > end:
                 say(f"{url} does not answer yet")
                 return
+        if self.shown.line:
+            say(self.shown.line)
         say(f"Fleetledger is at {url} (Ctrl-C stops everything)")
 
     def _check(self, hold: Hold | None) -> None:
@@ -171,6 +193,8 @@ class Supervisor:
             child.check(now)
         if hold is not None and now >= self.engine_due_at:
             self._check_engine(hold, now)
+        if self.shown.is_demo and now >= self.look_due_at:
+            self._look_for_sources(now)
 
     def _check_engine(self, hold: Hold, now: float) -> None:
         """Start the database again when it has died."""
@@ -184,6 +208,14 @@ class Supervisor:
             pause = min(2.0**self.engine_failures, LONGEST_BACK_OFF)
             self.engine_due_at = now + pause
             say(f"the database has ended: {error.message} Trying again in {pause:.0f} s")
+
+    def _look_for_sources(self, now: float) -> None:
+        """Say once that the real database has something to show now."""
+        self.look_due_at = now + SECONDS_BETWEEN_LOOKS
+        with contextlib.suppress(psycopg.Error):
+            if showing.is_connected(self.found, self.folder):
+                self.look_due_at = float("inf")
+                say("A source or account of yours is connected now: stop this and start it again to see your fleet.")
 
     def _end(self) -> None:
         """End the children in reverse order of need; beat first, so that nothing new begins."""
@@ -264,7 +296,7 @@ def main(arguments: list[str]) -> int:
     try:
         found = environment.read()
         folder = DataFolder(found.data_folder)
-        supervisor = Supervisor(folder, has_address=found.is_set("FLEETLEDGER_URL"))
+        supervisor = Supervisor(found, folder)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda *_: supervisor.stop.set())
         with the_only_one(folder):

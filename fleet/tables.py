@@ -201,15 +201,13 @@ class JobRow:
 def job_rows(
     jobs: Iterable[JobNow], teams: Mapping[int, TeamName], sees: Callable[[int | None], bool], now: datetime
 ) -> list[JobRow]:
-    """Make rows of jobs; of another team's job only its share of the machine is told."""
+    """Make rows of the jobs that ``sees`` allows; of another team's not even the number is told (rule 9)."""
     rows = []
     for job in jobs:
-        team = teams.get(job.team_id or 0)
         if sees(job.team_id):
+            team = teams.get(job.team_id or 0)
             name = team.name if team else _("Unassigned")
             rows.append(JobRow(job.name, job.owner, name, job.state, job.gpus, now - job.started_at))
-        else:
-            rows.append(JobRow("", "", "", None, job.gpus, now - job.started_at))
     return rows
 
 

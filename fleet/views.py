@@ -147,4 +147,5 @@ def _cost(record: Record, visitor: Visitor) -> Cost:
     idle = cost_of(price.per_hour, minutes) if price and minutes is not None else None
     zone = visitor.house.zone
     today = local_day(visitor.now, zone)
-    return Cost(price, idle, instance_cost(record.id, month_period(f"{today:%Y-%m}", zone)), today)
+    month = instance_cost(record.id, month_period(f"{today:%Y-%m}", zone), visitor.everything)
+    return Cost(price, idle, month, today)

@@ -11,6 +11,7 @@ from config.embedded.binaries import death_signal_prefix, program_folder, root_r
 from config.folders import DataFolder, StartError, check_room, make_private_folder, write_private_file
 
 DATABASE = "fleetledger"
+DEMO_SUFFIX = "_demo"  # of the name of the demo's database, beside the real one
 SUPERUSER = "postgres"
 OWNER = "fleetledger_owner"  # owns the tables, runs migrations
 APP = "fleetledger_app"  # what web, worker and commands are

@@ -24,11 +24,11 @@ from fleet.actions.uses import close_lost_uses
 from fleet.domain.exporters import known_metrics
 from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.slicing import Slice, lookback_seconds, plan_shards, plan_slices, raw_seconds
-from fleet.domain.telemetry import MAX_SPLITS, Reading, Shard, Span
+from fleet.domain.telemetry import MAX_SPLITS, MetricsSource, Reading, Shard, Span
 from fleet.domain.timing import MAX_INTERVAL
 from fleet.models import BadSample, Source, SourcePull
+from fleet.queries.sources import open_source
 from fleet.sources.prometheus.failures import SPLITTABLE
-from fleet.sources.prometheus.source import PrometheusSource, open_source
 
 REREAD = 3 * STEP
 """The last marks are read again for late data."""
@@ -155,7 +155,7 @@ class _Pull:
         result = self.result
         try:
             if self.last >= self.first:
-                with closing(open_source(self.source.spec, scripted_at=self.scripted_at)) as outside:
+                with closing(open_source(self.source, scripted_at=self.scripted_at)) as outside:
                     self._read_all(outside)
         except FleetledgerError as error:
             result.error, result.is_partial = error, True
@@ -169,7 +169,7 @@ class _Pull:
         self._write_pull()
         return result
 
-    def _read_all(self, outside: PrometheusSource) -> None:
+    def _read_all(self, outside: MetricsSource) -> None:
         registry = Registry.of(self.source)
         names = outside.names(self.first - STEP_SECONDS - MAX_INTERVAL - 1, self.last)
         if not known_metrics(names):
@@ -205,7 +205,7 @@ class _Pull:
         self.result.newest_at = moment(intake.newest) if intake.newest else None
         self.result.warnings += [text for text in intake.warnings if text not in self.result.warnings]
 
-    def _read_slice(self, outside: PrometheusSource, intake: Intake, piece: Slice, shards: list[Shard]) -> bool:
+    def _read_slice(self, outside: MetricsSource, intake: Intake, piece: Slice, shards: list[Shard]) -> bool:
         """Read a slice, shard by shard; a shard that is too big is halved. Tells whether all of it was whole.
 
         The next shard is read while the one before it is taken in.
@@ -228,7 +228,7 @@ class _Pull:
         return is_whole
 
     def _ask_next(
-        self, pool: ThreadPoolExecutor, outside: PrometheusSource, intake: Intake, piece: Slice, waiting: deque[Shard]
+        self, pool: ThreadPoolExecutor, outside: MetricsSource, intake: Intake, piece: Slice, waiting: deque[Shard]
     ) -> tuple[Shard, Slice, Future[Reading]] | None:
         """Begin to read the next shard that has anything new."""
         while waiting:

@@ -27,7 +27,7 @@ from fleet.domain.runs import Run
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.domain.series import Identity
 from fleet.domain.slicing import Slice
-from fleet.domain.telemetry import RawSeries, Reading, Shard, Span
+from fleet.domain.telemetry import MetricsSource, RawSeries, Reading, Shard, Span
 from fleet.domain.timing import (
     MAX_INTERVAL,
     MIN_INTERVAL,
@@ -40,7 +40,6 @@ from fleet.domain.timing import (
 )
 from fleet.models import Gpu, Source
 from fleet.queries.samples import load_block
-from fleet.sources.prometheus.source import PrometheusSource
 
 ASKED_FOR_GAPS = 20  # new targets whose last day is read to learn their interval
 OTHER_SOURCE_SECONDS = 900
@@ -52,7 +51,7 @@ class Intake:
 
     source: Source
     registry: Registry
-    outside: PrometheusSource
+    outside: MetricsSource
     now: datetime
     is_backfill: bool
     count_after: int

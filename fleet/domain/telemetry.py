@@ -105,6 +105,14 @@ class MetricsSource(Protocol):
     They never give a partial answer as whole.
     """
 
+    raw_seconds: float  # how much raw data one answer may cover, set by who knows the fleet's size
+
+    def close(self) -> None:
+        """Give the connections back."""
+
+    def names(self, first: float, last: float) -> set[str]:
+        """Give the metric names of a time range."""
+
     def count_series(self, at: int) -> int:
         """Count the series of one metric per exporter in the sample at a mark, to plan shards."""
 

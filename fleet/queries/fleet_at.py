@@ -262,15 +262,30 @@ def _placed_gpus(at: datetime, gpu_ids: Collection[int]) -> list[GpuRow]:
 
 
 def _moved(at: datetime, starts: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
-    """The starts of all machines in which a GPU stood, for GPUs that stood in several."""
+    """The starts of GPUs that stood in several machines: those of the machines, and each arrival from another one.
+
+    What a GPU did elsewhere is not what the machine did: its clock there begins when it arrives.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT gpu_id, array_agg(DISTINCT instance_id) FROM fleet_gpuplacement"
-            " WHERE start <= %s AND instance_id IS NOT NULL GROUP BY gpu_id HAVING count(DISTINCT instance_id) > 1",
-            [at],
+            """
+            SELECT gpu_id, instance_id, extract(epoch FROM start)::float8 FROM fleet_gpuplacement
+            WHERE start <= %(at)s AND instance_id IS NOT NULL AND gpu_id IN (
+                SELECT gpu_id FROM fleet_gpuplacement WHERE start <= %(at)s AND instance_id IS NOT NULL
+                GROUP BY gpu_id HAVING count(DISTINCT instance_id) > 1)
+            ORDER BY gpu_id, start
+            """,
+            {"at": at},
         )
         rows = cursor.fetchall()
-    return {gpu: sorted({start for pk in instances for start in starts.get(pk, ())}) for gpu, instances in rows}
+    found: defaultdict[int, set[float]] = defaultdict(set)
+    stood: dict[int, int] = {}
+    for gpu, instance, arrived in rows:
+        found[gpu].update(starts.get(instance, ()))
+        if stood.get(gpu, instance) != instance:
+            found[gpu].add(arrived)
+        stood[gpu] = instance
+    return {gpu: sorted(known) for gpu, known in found.items()}
 
 
 def _members(gpus: Sequence[GpuRow], rows: Sequence[int], instance: InstanceAt, at: datetime) -> list[int]:

@@ -49,13 +49,23 @@ def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple
     return found
 
 
+_LEFT_BEHIND = """
+    SELECT p.instance_id, g.uuid, g.model FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id
+    WHERE NOT EXISTS (SELECT 1 FROM fleet_gpu AS there WHERE there.instance_id = p.instance_id)
+      AND p."end" > (SELECT max(q."end") FROM fleet_gpuplacement q WHERE q.instance_id = p.instance_id)
+                    - interval '1 hour'
+"""
+"""The devices that stood last on instances where none stands now: what they cost then must not become unpriced."""
+
+
 def _seen_gpus(instance_ids: Collection[int] | None) -> dict[int, tuple[str, int]]:
-    """Give the most frequent model and the number of devices that stand on each instance now."""
+    """Give the most frequent model and the number of devices that stand on each instance now, or stood there last."""
     devices: defaultdict[int, dict[str, str]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT instance_id, uuid, model FROM fleet_gpu"
-            " WHERE instance_id IS NOT NULL AND (%(all)s OR instance_id = ANY(%(ids)s)) ORDER BY id",
+            " WHERE instance_id IS NOT NULL AND (%(all)s OR instance_id = ANY(%(ids)s))"
+            f" UNION ALL ({_LEFT_BEHIND} AND (%(all)s OR p.instance_id = ANY(%(ids)s))) ORDER BY uuid",
             {"all": instance_ids is None, "ids": list(instance_ids or ())},
         )
         for instance, uuid, model in cursor.fetchall():
@@ -79,7 +89,7 @@ def price_subjects_at(instance_ids: Collection[int], at: datetime) -> dict[int, 
     }
 
 
-_SUBJECTS_AT = """
+_SUBJECTS_AT = f"""
     WITH known AS (
         SELECT i.id, coalesce(nullif(v.attributes ->> 'provider', ''), a.provider, '') AS provider,
                coalesce(v.attributes ->> 'sku', '') AS sku, nullif(v.attributes ->> 'gpu_model', '') AS model,
@@ -94,11 +104,14 @@ _SUBJECTS_AT = """
         ) v ON TRUE
         WHERE i.id = ANY(%(ids)s)
     ), devices AS (
-        SELECT DISTINCT ON (g.instance_id, g.uuid) g.instance_id, g.uuid, g.model, g.id
+        SELECT g.instance_id, g.uuid, min(g.model) AS model
         FROM fleet_gpu g JOIN known k ON k.id = g.instance_id WHERE k.model IS NULL OR k.count IS NULL
-        ORDER BY g.instance_id, g.uuid, g.id
+        GROUP BY g.instance_id, g.uuid
+        UNION ALL ({_LEFT_BEHIND}
+          AND p.instance_id IN (SELECT id FROM known WHERE model IS NULL OR count IS NULL))
     ), models AS (
-        SELECT instance_id, model, count(*) AS n, min(id) AS first FROM devices GROUP BY instance_id, model
+        SELECT instance_id, model, count(DISTINCT uuid) AS n, min(uuid) AS first FROM devices
+        GROUP BY instance_id, model
     ), seen AS (
         SELECT instance_id, sum(n) AS n, (array_agg(model ORDER BY n DESC, first))[1] AS model
         FROM models GROUP BY instance_id

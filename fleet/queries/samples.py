@@ -9,6 +9,7 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
+from common.partitions import months_of
 from common.periods import STEP, floor_mark
 from fleet.domain import packing
 from fleet.domain.samples import STEP_SECONDS, SampleBlock, empty_block
@@ -80,12 +81,13 @@ def load_hours(
 def newest_hour() -> datetime | None:
     """Give the start of the newest hour with samples: retention counts from here."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid"
-            " WHERE i.inhparent = 'fleet_samplehour'::regclass ORDER BY c.relname DESC"
-        )
-        for (month,) in cursor.fetchall():
-            cursor.execute(f'SELECT max(hour) FROM "{month}"')
+        for month in sorted(months_of("fleet_samplehour"), reverse=True):  # asked of the whole: a part may not be ours
+            cursor.execute(
+                "SELECT max(hour) FROM fleet_samplehour"
+                " WHERE hour >= %s::timestamp AT TIME ZONE 'UTC'"
+                " AND hour < (%s::timestamp + interval '1 month') AT TIME ZONE 'UTC'",
+                [month, month],
+            )
             found = cursor.fetchone()
             if found and found[0]:
                 newest: datetime = found[0].astimezone(UTC)

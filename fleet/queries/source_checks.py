@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from common.errors import FleetledgerError
 from fleet.domain.exporters import GPU_LOOKING, known_metrics
 from fleet.models import Source, SourcePull
-from fleet.sources.prometheus.source import PrometheusSource, open_source
+from fleet.queries.sources import open_source
+from fleet.sources.prometheus.source import PrometheusSource
 
 LATE = timedelta(minutes=6)
 AHEAD = timedelta(minutes=1)
@@ -43,11 +44,15 @@ def check_source(source: Source, *, now: datetime, scripted_at: datetime | None 
     """Ask the source whether it can serve; a check that makes the next ones pointless is the last."""
     checks: list[Check] = []
     try:
-        outside = open_source(source.spec, scripted_at=scripted_at)
+        outside = open_source(source, scripted_at=scripted_at)
         try:
-            outside.client.query("vector(1)", now.timestamp())
-            checks.append(Check("source_reachable", source.name, True, "ok", f"{outside.client.shown_url} answers."))
-            checks += _check_metrics(source, outside, now)
+            if isinstance(outside, PrometheusSource):
+                outside.client.query("vector(1)", now.timestamp())
+                text = f"{outside.client.shown_url} answers."
+                checks.append(Check("source_reachable", source.name, True, "ok", text))
+                checks += _check_metrics(source, outside, now)
+            else:
+                checks.append(Check("source_reachable", source.name, True, "ok", "It answers."))
         finally:
             outside.close()
     except FleetledgerError as error:

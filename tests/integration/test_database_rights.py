@@ -73,3 +73,10 @@ def test_migrating_again_changes_nothing(installation: Installation) -> None:
     before = installation.sql(rights)
     assert installation.manage("migrate", "--verbosity=0").returncode == 0
     assert installation.sql(rights) == before
+
+
+def test_a_whole_pass_runs_in_a_new_month(installation: Installation) -> None:
+    """Months are made with the owner's rights; what reads them is the application."""
+    for at in ("2031-04-30T23:00:00Z", "2031-05-01T00:00:00Z"):
+        done = installation.manage("tick", "--at", at, "--json")
+        assert done.returncode == 0, done.stderr

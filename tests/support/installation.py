@@ -47,7 +47,7 @@ class Installation:
             "DJANGO_ALLOW_ASYNC_UNSAFE",
         )
         kept = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("PYTEST")}
-        return {**kept, "FLEETLEDGER_DATA_DIR": str(self.folder.path), **more}
+        return {**kept, "FLEETLEDGER_DATA_DIR": str(self.folder.path), "FLEETLEDGER_DEMO": "off", **more}
 
     def manage(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run one command to its end."""
@@ -80,15 +80,15 @@ class Installation:
         """Wait until nothing of this folder runs; fail with what is left."""
         wait_until(lambda: not self.processes(), seconds=seconds, what=f"the end of {self.processes()}")
 
-    def sql(self, statement: str, role: str = "fleetledger_app") -> list[tuple[object, ...]]:
-        """Ask the embedded database as ``role``."""
+    def sql(self, statement: str, role: str = "fleetledger_app", *, database: str = "") -> list[tuple[object, ...]]:
+        """Ask the embedded database (the real one, if no other is named) as ``role``."""
         import psycopg
 
         from config.embedded.cluster import DATABASE, password_file
         from config.embedded.server import socket_folder
 
         host, passfile = str(socket_folder(self.folder)), str(password_file(self.folder, role))
-        with psycopg.connect(dbname=DATABASE, user=role, host=host, passfile=passfile) as connection:
+        with psycopg.connect(dbname=database or DATABASE, user=role, host=host, passfile=passfile) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 

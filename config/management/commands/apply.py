@@ -6,10 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandParser
 from django.utils import timezone
 
 from common.commands import DoorCommand
+from common.errors import Refused
 from config.declared.apply import apply_file
 from people.queries import write_time
 
@@ -30,6 +32,9 @@ class Command(DoorCommand):
 
     def answer(self, *, at: datetime | None, options: dict[str, Any]) -> Any:
         """Apply and tell."""
+        if settings.IS_DEMO:
+            hint = "Leave FLEETLEDGER_DEMO out: then the file holds in your own database."
+            raise Refused("demo_database", "The demo fleet is not changed by files.", hint=hint)
         now = write_time(at, clock=timezone.now())
         return apply_file(options["file"], now=now, dry_run=options["dry_run"], prune=options["prune"]).as_json()
 

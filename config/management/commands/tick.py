@@ -9,8 +9,8 @@ from django.core.management.base import CommandParser
 
 from common.clock import BEHIND, real_now
 from common.commands import DoorCommand
-from common.effects import SIMULATED, real_effects
-from config.pipeline import tick
+from common.effects import SIMULATED
+from config.pipeline import effects_at, tick
 
 
 class Command(DoorCommand):
@@ -27,5 +27,5 @@ class Command(DoorCommand):
         """Run the pass."""
         clock = real_now()
         now = at or clock - BEHIND
-        effects = real_effects(now=now, clock=clock) if options["effects"] == "real" else SIMULATED
+        effects = effects_at(now, clock=clock) if options["effects"] == "real" else SIMULATED
         return tick(now=now, effects=effects).as_json()

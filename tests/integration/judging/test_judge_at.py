@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from fleet.domain.ports import HourlyPrice
-from fleet.models import Exemption, GpuPlacement, Instance, InstanceState, Policy
+from fleet.models import Exemption, Gpu, GpuPlacement, Instance, InstanceState, Policy
 from fleet.queries.verdicts import judge_at
 from fleet.sentences import verdict_sentence
 from people.models import Team
@@ -340,3 +340,15 @@ def test_a_running_machine_without_a_price_says_so() -> None:
         },
     )
     assert "unpriced" not in kinds(judged("10:00", EightDollars())["i-1"])
+
+
+def test_a_gpu_that_came_from_another_machine_begins_anew_where_it_arrives() -> None:
+    _, (gpu,) = machine("i-old")
+    new, _ = machine("i-new", gpus=0)
+    play(gpu, "08:00", "08:30", gpu_util=90)
+    play(gpu, "08:30", "14:00", gpu_util=0)
+    GpuPlacement.objects.filter(gpu=gpu.row).update(end=at("12:00"))
+    GpuPlacement.objects.create(gpu=gpu.row, start=at("12:00"), host="i-new", instance=new)
+    Gpu.objects.filter(pk=gpu.row.pk).update(instance=new)
+    row = judged("14:00")["i-new"]
+    assert (row["state"], row["since"], row["minutes"]) == ("held", "2025-06-03T12:05:00Z", 115)

@@ -11,7 +11,7 @@ from billing.models import InstancePrice, Price
 from billing.queries.prices import Prices
 from billing.queries.prices_now import PricesNow
 from common.periods import BEGINNING
-from fleet.models import Account, Gpu, Instance, InstanceVersion
+from fleet.models import Account, Gpu, GpuPlacement, Instance, InstanceVersion
 from tests.support.money_world import utc
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +54,10 @@ def test_they_agree_with_the_history_at_any_time(day: int) -> None:
     instance("told", {"gpu_model": "H100", "gpu_count": 1.5}, {"gpu_model": "L40S", "gpu_count": 4}, models="l")
     instance("count-only", {}, gpu_count=2, models="l")
     instance("nothing")
+    left, taker = instance("left", {}), instance("taker", {}, models="hh")
+    for gpu in Gpu.objects.filter(instance=taker):  # what stood on "left" before keeps its price
+        end = START + timedelta(days=1)
+        GpuPlacement.objects.create(gpu=gpu, start=START, end=end, host="left", instance=left)
     ids, at = list(Instance.objects.values_list("pk", flat=True)), START + timedelta(days=day)
     expected = Prices(ids).prices(ids, at)
     assert PricesNow().prices(ids, at) == expected
@@ -62,7 +66,8 @@ def test_they_agree_with_the_history_at_any_time(day: int) -> None:
         names = dict(Instance.objects.values_list("pk", "external_id"))
         assert {names[pk]: (one.per_hour, one.currency) for pk, one in expected.items()} == {
             "own": (Decimal(7), "EUR"), "seen": (Decimal("7.5"), "USD"), "tie": (Decimal(2), "USD"),
-            "told": (Decimal(5), "USD"), "count-only": (Decimal(2), "USD"),
+            "told": (Decimal(5), "USD"), "count-only": (Decimal(2), "USD"), "left": (Decimal(5), "USD"),
+            "taker": (Decimal(5), "USD"),
         }  # fmt: skip
 
 

@@ -1,0 +1,1 @@
+"""The pretend fleet as a source of metrics."""
