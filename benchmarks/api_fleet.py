@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection
 
@@ -105,7 +106,7 @@ def _hours(machines: list[Instance], since: datetime, now: datetime) -> None:
     MeteredSpan.objects.bulk_create(MeteredSpan(instance=one, start=since, until=now) for one in machines)
     for table in ("fleet_gpuhour", "billing_gpuhourcost"):
         make_months(table, (since, now, now + timedelta(days=1)))
-    values = {"machines": [one.pk for one in machines], "since": since, "hours": HOURS}
+    values: dict[str, Any] = {"machines": [one.pk for one in machines], "since": since, "hours": HOURS}
     keys = """generate_series(0, %(hours)s - 1) h, fleet_gpu g
               WHERE g.instance_id = ANY(%(machines)s)"""
     hour = "date_trunc('hour', %(since)s::timestamptz) + h * interval '1 hour', g.instance_id, g.id, 0"

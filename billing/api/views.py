@@ -22,7 +22,7 @@ from common.money import plain
 from common.pages import Page, Slice
 from common.periods import month_period
 from people.api.documented import documented, listed
-from people.api.parameters import TEAM, USUAL, Parameter
+from people.api.parameters import TEAM, Parameter
 from people.api.routes import ListRoute
 
 LONGEST = timedelta(days=1830)
