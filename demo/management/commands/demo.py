@@ -25,7 +25,7 @@ from fleet.actions.collect import collect_source
 from fleet.actions.default_source import keep_source
 from fleet.queries.sources import metric_sources
 from people.actions.world import follow_live_clock
-from people.queries import installation
+from people.queries import installation, is_replaying
 
 DECLARATION = Path(__file__).resolve().parents[2] / "fleet.yaml"
 DAY = timedelta(days=1)
@@ -89,17 +89,21 @@ def begin(*, now: datetime, days: int = DAYS) -> datetime:
         keep_source(name=NAME, kind=NAME, spec={"start": iso(story), "since": iso(start)}, read_from=start)
     done = installation().world_at or start
     if now - done > LIVE_MAY_CATCH_UP:
-        replay(since=floor_mark(done), until=floor_mark(done))
+        mark = floor_mark(done + STEP - timedelta(microseconds=1))  # live jobs come between marks too
+        replay(since=mark, until=mark)
     return start
 
 
 def fill(*, start: datetime, at: datetime | None = None, show: Show = lambda start, now: None) -> datetime:
-    """Replay stretch by stretch up to ``at`` (None: the clock, which goes on meanwhile); give how far it came."""
+    """Replay stretch by stretch up to ``at`` (None: the clock, which goes on meanwhile); give how far it came.
+
+    A database that is live already has nothing to fill.
+    """
     (source,) = metric_sources(NAME)
     while True:
         end = floor_mark(at or real_now() - BEHIND)
         done = installation().world_at or start
-        if end - done < STEP:
+        if end - done < STEP or not is_replaying():
             return done
         until, steps = stretch(done, end)
         collect_source(source, now=until)

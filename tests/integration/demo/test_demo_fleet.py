@@ -16,7 +16,9 @@ from demo.management.commands import demo
 from demo.management.commands.demo import stretch
 from demo.queries import Progress, progress
 from fleet.models import Finding, GpuHour, Source, SourcePull, Verdict
+from people.actions.world import advance_world, follow_live_clock
 from people.models import Installation
+from people.queries import is_replaying
 from tests.support.page_data import person
 
 NOW = datetime(2026, 4, 1, 0, 10, tzinfo=UTC)
@@ -94,6 +96,26 @@ def test_a_killed_fill_goes_on_where_it_was(db: None, demo_settings: Any, monkey
     pulls = SourcePull.objects.order_by("since").values_list("since", "until")
     assert max(until for _, until in pulls) == NOW
     assert all(after[0] <= before[1] for before, after in zip(pulls, list(pulls)[1:], strict=False))
+
+
+@pytest.mark.slow
+def test_a_night_without_us_is_made_up_for(db: None, demo_settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo, "PACE", ((timedelta(minutes=10), 1), (timedelta(days=2), 24)))
+    evening = NOW - timedelta(hours=4)
+    start = demo.begin(now=evening, days=0)
+    demo.fill(start=start, at=evening)
+    follow_live_clock(now=evening)
+    advance_world(now=evening + timedelta(seconds=74))  # a live delivery
+
+    demo.begin(now=evening + timedelta(minutes=40))
+    assert not is_replaying()  # the live passes catch up by themselves
+    live = evening + timedelta(seconds=74)
+    assert demo.fill(start=start, at=evening + timedelta(minutes=40)) == live
+
+    demo.begin(now=NOW)
+    assert is_replaying()
+    assert demo.fill(start=start, at=NOW) == NOW
+    assert Source.objects.get().collected_until == NOW
 
 
 def killed_after_collecting(**_options: Any) -> None:
