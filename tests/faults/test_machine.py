@@ -139,7 +139,8 @@ def test_a_database_that_is_away(installation: Installation) -> None:
 
 @pytest.mark.parametrize("version", ["2.7", "3.6", "3.10"])
 def test_an_old_python_says_what_it_lacks(version: str) -> None:
-    found = [*Path("/usr/bin").glob(f"python{version}"), *Path.home().glob(f".pyenv/versions/{version}*/bin/python")]
+    own = Path.home() / ".pyenv" / "versions"
+    found = [*Path("/usr/bin").glob(f"python{version}"), *own.glob(f"{version}*/bin/python")]
     if not found:
         pytest.skip(f"Python {version} is not installed")
     done = subprocess.run(
