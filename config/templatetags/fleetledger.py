@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from common import formats
 from common.figures import TEMPLATE_JSON
 from common.state_words import STATE_WORDS
+from people.roles import ROLE_WORDS
 
 register = template.Library()
 SIGNAL_WORDS = {
@@ -44,6 +46,18 @@ def state(name: str, big: bool = False) -> SafeString:
 def state_word(name: str) -> str:
     """Give the word of a state."""
     return str(STATE_WORDS.get(name, name))
+
+
+@register.filter
+def pretty(value: Any) -> str:
+    """Write JSON values for people: one line per thing, letters as they are."""
+    return json.dumps(value, indent=1, ensure_ascii=False, sort_keys=True)
+
+
+@register.filter
+def role_word(name: str) -> str:
+    """Give the word of a role."""
+    return str(ROLE_WORDS.get(name, name))
 
 
 @register.filter
