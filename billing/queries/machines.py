@@ -1,4 +1,4 @@
-"""Money of machines in a span of days, from the instance-days; of visible teams only (rule 9)."""
+"""Money of machines in a span of days, from the machine-days; of visible teams only (rule 9)."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from people.roles import TeamChoice
 def machine_spend(days: Days, choice: TeamChoice) -> dict[tuple[int, str], MonthSpend]:
     """Give (instance, currency) -> what it cost these teams in the days."""
     condition, values = choice.condition("team_id")
-    sums = ", ".join(f"sum({column})" for column in COLUMNS)
+    sums = ", ".join(f"sum({column.removeprefix('compute_')})" for column in COLUMNS)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"SELECT instance_id, currency, {sums} FROM billing_instanceday"
+            f"SELECT instance_id, currency, {sums} FROM billing_machineday"
             f" WHERE day >= %s AND day < %s AND {condition} GROUP BY 1, 2",
             [days.first, days.end, *values],
         )
@@ -44,8 +44,8 @@ def most_wasteful(
         cursor.execute(
             f"""SELECT DISTINCT ON (currency, team_id) currency, team_id, instance_id, idle,
                        count(*) OVER (PARTITION BY currency, team_id)
-                FROM (SELECT currency, team_id, instance_id, sum(compute_held + compute_empty) AS idle
-                      FROM billing_instanceday
+                FROM (SELECT currency, team_id, instance_id, sum(held + empty) AS idle
+                      FROM billing_machineday
                       WHERE day >= %s AND day < %s AND (team_id = ANY(%s) OR (%s AND team_id IS NULL)) AND {condition}
                       GROUP BY 1, 2, 3) summed
                 WHERE idle > 0 ORDER BY currency, team_id, idle DESC, instance_id""",
