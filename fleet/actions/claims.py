@@ -115,4 +115,4 @@ def _moved(row: Claim, places: Collection[int], *, since: datetime, now: datetim
         if row.job_id
         else set(GpuUse.objects.filter(end=None, gpu__instance__in=places).values_list("job_id", flat=True))
     )
-    refresh_job_teams(now=now, job_ids=[job for job in jobs if job is not None])
+    refresh_job_teams(now=now, job_ids=jobs)

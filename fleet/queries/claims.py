@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -27,13 +27,13 @@ class Claims:
     def __init__(self, until: datetime, instance_ids: Collection[int] | None = None) -> None:
         self._of_instance: defaultdict[int, list[Span]] = defaultdict(list)
         self._of_job: defaultdict[int, list[Span]] = defaultdict(list)
-        rows = Claim.objects.filter(valid_from__lte=until)
-        for instance, job, start, end, team in rows.values_list(
-            "instance_id", "job_id", "valid_from", "valid_to", "team_id"
-        ):
+        rows: Iterable[tuple[int | None, int | None, datetime, datetime | None, int]] = Claim.objects.filter(
+            valid_from__lte=until
+        ).values_list("instance_id", "job_id", "valid_from", "valid_to", "team_id")
+        for instance, job, start, end, team in rows:
             if job is not None:
                 self._of_job[job].append(Span(start, end, team))
-            elif instance_ids is None or instance in instance_ids:
+            elif instance is not None and (instance_ids is None or instance in instance_ids):
                 self._of_instance[instance].append(Span(start, end, team))
         self._jobs_on = _jobs_on(list(self._of_job)) if self._of_job else {}
 

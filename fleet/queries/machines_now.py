@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -49,10 +49,11 @@ def machines_now(
 ) -> list[MachineNow]:
     """Give the machines of ``choice`` that are there, and those of ``ids`` that it covers, by name.
 
-    ``owners``: of those that are there only the ones of these persons, in any case. ``with_present`` False: ``ids`` only.
+    ``owners``: of those that are there only the ones of these persons, in any case. ``with_present`` False: only
+    ``ids``.
     """
     condition, values = choice.condition("i.team_id")
-    wanted = {
+    wanted: dict[str, Any] = {
         "ids": list(ids), "present": with_present, "any_owner": owners is None,
         "owners": [one.lower() for one in owners or ()],
     }  # fmt: skip
@@ -60,7 +61,13 @@ def machines_now(
     with connection.cursor() as cursor:
         cursor.execute(_MACHINES.format(condition=numbered), wanted | ({"teams": values[0]} if values else {}))
         rows = cursor.fetchall()
-    return [MachineNow(*row[:-1], orjson.loads(row[-1] or "{}")) for row in rows]
+    return [_machine(row) for row in rows]
+
+
+def _machine(row: Sequence[Any]) -> MachineNow:
+    values: list[Any] = [*row]
+    values[12] = orjson.loads(values[12] or "{}")
+    return MachineNow(*values)
 
 
 def idle_teams(choice: TeamChoice) -> dict[int | None, list[int]]:
