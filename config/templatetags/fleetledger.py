@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy
 from common import formats
 from common.figures import TEMPLATE_JSON
 from common.state_words import STATE_WORDS
+from common.words import duration
 
 register = template.Library()
 SIGNAL_WORDS = {
@@ -120,7 +121,7 @@ def number(value: float | None) -> str:
 @register.filter
 def span(value: timedelta | None) -> str:
     """Write how long something lasts."""
-    return formats.MISSING if value is None else formats.duration(value)
+    return formats.MISSING if value is None else duration(value)
 
 
 @register.simple_tag

@@ -14,7 +14,7 @@ from fleet.sentences import verdict_sentence
 from tests.support.sampled_fleet import Device, NoPrices, at, machine, play
 
 pytestmark = pytest.mark.django_db
-REST: dict[str, float] = {"gpu_util": 15, "power_watts": 140, "memory_mib": 300}
+REST: dict[str, Any] = {"gpu_util": 15, "power_watts": 140, "memory_mib": 300}
 
 
 def amd_machine(name: str) -> Device:

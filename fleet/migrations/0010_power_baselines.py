@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('fleet', '0008_job_team'),
+        ('fleet', '0009_claim'),
     ]
 
     operations = [
