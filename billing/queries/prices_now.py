@@ -27,7 +27,7 @@ class PricesNow:
         }
         rest = [pk for pk in instance_ids if pk not in found]
         if rest:
-            found |= _listed_prices(rest, at)
+            found |= listed_prices(rest, at)
         return found
 
 
@@ -42,7 +42,7 @@ def _own_prices(instance_ids: Collection[int], at: datetime) -> dict[int, tuple[
         return {pk: (amount, currency) for pk, amount, currency in cursor.fetchall() if amount is not None}
 
 
-def _listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
+def listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
     """Look instances up in the price book; machines of one kind share the answer."""
     listed = book()
     known: dict[Subject, HourlyPrice | None] = {}
