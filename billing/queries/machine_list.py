@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import orjson
 from django.db import connection
 
 from billing.queries.prices_now import listed_prices
@@ -19,7 +20,6 @@ from people.roles import TeamChoice
 BILLED = "('running', 'stopping', 'stopped_billed')"
 USED_DAYS = 7
 CHUNK = 500
-_COST = "d.working + d.low + d.held + d.empty + d.unknown + d.stopped + d.storage + d.network + d.other"
 _SEEN_MS = "d.working_ms + d.low_ms + d.held_ms + d.empty_ms"
 
 
@@ -100,12 +100,12 @@ SORTS = {
 
 
 class MachineList:
-    """The machines that ``asked`` leaves, as ``choice`` may see them, at ``now``; ``month_start``: a local day."""
+    """The machines that ``asked`` leaves, as ``choice`` may see them, at ``now``; ``month``: its first local day."""
 
-    def __init__(self, choice: TeamChoice, asked: MachineFilter, now: datetime, month_start: date, today: date) -> None:
+    def __init__(self, choice: TeamChoice, asked: MachineFilter, now: datetime, month: date, today: date) -> None:
         self._choice, self._asked, self._now = choice, asked, now
         self._values: dict[str, Any] = {
-            "now": now, "month": month_start, "today": today, "week": today - timedelta(days=USED_DAYS - 1),
+            "now": now, "month": month, "today": today, "week": today - timedelta(days=USED_DAYS - 1),
         }  # fmt: skip
         sql, values = machines_sql(choice, asked)
         self._machine = _named(sql, values, "m", self._values)
@@ -136,8 +136,8 @@ class MachineList:
         more = [joins[cut.sort]] if cut.sort in joins else []
         limit = "" if cut.limit is None else f"LIMIT {cut.limit:d} OFFSET {cut.offset:d}"
         side = {
-            "month": "LEFT JOIN LATERAL (SELECT currency, cost FROM month WHERE month.instance_id = m.id"
-            " ORDER BY cost DESC LIMIT 1) c ON TRUE",
+            "month": "LEFT JOIN (SELECT DISTINCT ON (instance_id) * FROM month ORDER BY instance_id, cost DESC) c"
+            " ON c.instance_id = m.id",
             "used": "LEFT JOIN used u ON u.instance_id = m.id",
             "found": "LEFT JOIN found f ON f.instance_id = m.id",
         }
@@ -222,11 +222,10 @@ class MachineList:
         return ", ".join(f"{name} AS MATERIALIZED ({parts[name]})" for name in names)
 
     def _month(self, only: str) -> str:
-        return f"""SELECT d.instance_id, d.currency, sum({_COST}) AS cost,
-                sum({_COST}) > 0 OR sum(d.unpriced_ms + d.unpriced_disk_hours) = 0 AS has_price,
+        return f"""SELECT d.instance_id, d.currency, sum(d.cost) AS cost,
+                sum(d.cost) > 0 OR sum(d.unpriced_ms + d.unpriced_disk_hours) = 0 AS has_price,
                 sum(d.unpriced_ms + d.unpriced_disk_hours) > 0 AS is_unpriced
-            FROM billing_machineday d WHERE d.day >= %(month)s AND d.day <= %(today)s AND {self._of_team} {only}
-            GROUP BY 1, 2"""
+            FROM billing_machinemonth d WHERE d.month = %(month)s AND {self._of_team} {only} GROUP BY 1, 2"""
 
     def _used(self, only: str) -> str:
         return f"""SELECT d.instance_id,
@@ -241,7 +240,8 @@ class MachineList:
     def _read(self, query: str) -> list[tuple[Any, ...]]:
         with connection.cursor() as cursor:
             cursor.execute(query, self._values)
-            return cursor.fetchall()
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+            return rows
 
 
 @dataclass(frozen=True)
@@ -255,8 +255,6 @@ class _Figures:
 
 
 def _money(text: str | Mapping[str, str] | None) -> dict[str, Decimal]:
-    import orjson
-
     values: Mapping[str, str] = orjson.loads(text) if isinstance(text, str) else text or {}
     return {currency: Decimal(amount) for currency, amount in sorted(values.items())}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from django.db import connection
 
@@ -68,26 +69,16 @@ def fleet_cells(choice: TeamChoice, asked: MachineFilter) -> list[MachineCells]:
                 ORDER BY m.account NULLS LAST, m.external_id, m.id""",
             [*values, SILENT_REASONS],
         )
-        rows: Sequence[tuple[object, ...]] = cursor.fetchall()
-    return [_machine(*row) for row in rows]  # type: ignore[arg-type]
+        rows = cursor.fetchall()
+    return [_machine(row) for row in rows]
 
 
-def _machine(
-    pk: int,
-    account: str | None,
-    external_id: str,
-    team_id: int | None,
-    model: str,
-    region: str,
-    state: str,
-    provider_state: str,
-    gpus: int,
-    ranks: str,
-) -> MachineCells:
+def _machine(row: Sequence[Any]) -> MachineCells:
+    facts, (state, provider_state, gpus, ranks) = row[:6], row[6:]
     cells, missing = _cells(ranks, gpus, state == "stopped")
     if provider_state not in _RUNS:
         missing = 0
-    return MachineCells(pk, account, external_id, team_id, model, region, state, provider_state, cells, missing)
+    return MachineCells(*facts, state, provider_state, cells, missing)
 
 
 @lru_cache(maxsize=4096)

@@ -75,11 +75,14 @@ def machines_sql(choice: TeamChoice, asked: MachineFilter) -> tuple[str, list[An
 
 def _seen_sql(seen: str) -> tuple[str, list[Any]]:
     """The condition that a running machine shows no GPU, or some but fewer than it has."""
-    counted = f"(SELECT count(*) FROM ({DEVICES.format(where='g.instance_id = i.id')}) d WHERE d.is_seen)"
+    counted = f"""SELECT d.instance_id, count(*) FILTER (WHERE d.is_seen) AS n, count(*) AS known
+                  FROM ({DEVICES.format(where="g.instance_id IS NOT NULL")}) d GROUP BY 1"""
     if seen == NOT_SEEN:
-        return f"{RUNS} AND {counted} = 0", [SILENT_REASONS]
+        return f"{RUNS} AND i.id NOT IN (SELECT instance_id FROM ({counted}) s WHERE s.n > 0)", [SILENT_REASONS]
     assert seen == GPUS_MISSING
-    return f"{RUNS} AND {counted} BETWEEN 1 AND {_GPUS} - 1", [SILENT_REASONS]
+    some = f"""SELECT s.instance_id FROM ({counted}) s JOIN fleet_instance j ON j.id = s.instance_id
+               WHERE s.n BETWEEN 1 AND coalesce(j.gpu_count, s.known) - 1"""
+    return f"{RUNS} AND i.id IN ({some})", [SILENT_REASONS]
 
 
 @dataclass(frozen=True)
