@@ -45,7 +45,7 @@ class MachineDay(models.Model):
     unpriced_disk_hours = models.IntegerField(default=0)
 
     class Meta:
-        """One row per cell; read by day, by machine and by job."""
+        """One row per cell; read by day, by machine, by team and by job."""
 
         constraints = [
             models.UniqueConstraint(
@@ -55,6 +55,7 @@ class MachineDay(models.Model):
         ]  # fmt: skip
         indexes = [
             models.Index(fields=["instance", "day"], name="machine_day_of_machine"),
+            models.Index(fields=["team", "day"], name="machine_day_of_team"),
             models.Index(fields=["job"], name="machine_day_of_job", condition=models.Q(job__isnull=False)),
         ]
 

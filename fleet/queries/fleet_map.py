@@ -74,11 +74,11 @@ def fleet_cells(choice: TeamChoice, asked: MachineFilter) -> list[MachineCells]:
 
 
 def _machine(row: Sequence[Any]) -> MachineCells:
-    facts, (state, provider_state, gpus, ranks) = row[:6], row[6:]
+    pk, account, external_id, team_id, model, region, state, provider_state, gpus, ranks = row
     cells, missing = _cells(ranks, gpus, state == "stopped")
     if provider_state not in _RUNS:
         missing = 0
-    return MachineCells(*facts, state, provider_state, cells, missing)
+    return MachineCells(pk, account, external_id, team_id, model, region, state, provider_state, cells, missing)
 
 
 @lru_cache(maxsize=4096)

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('billing', '0004_machine_days'),
+        ('billing', '0005_machine_day_of_team'),
         ('fleet', '0008_job_team'),
         ('people', '0006_api_tokens'),
     ]
