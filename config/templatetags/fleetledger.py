@@ -128,7 +128,7 @@ def span(value: timedelta | None) -> str:
 @register.filter
 def minutes(value: float | None) -> str:
     """Write a number of minutes as a length of time."""
-    return formats.MISSING if value is None else formats.duration(timedelta(minutes=value))
+    return formats.MISSING if value is None else duration(timedelta(minutes=value))
 
 
 @register.simple_tag
