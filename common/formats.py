@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import reduce
 
 from django.utils.translation import gettext as _
 
@@ -84,6 +85,13 @@ def duration(span: timedelta) -> str:
 def _in_unit(text: str, number: int) -> str:
     """Put the number into its unit's words, held together by a no-break space."""
     return (text % {"n": number}).replace(" ", NBSP)
+
+
+def sentences(*parts: object) -> str:
+    """Join whole sentences as the reader's language does; an empty one is left out."""
+    said = [str(part) for part in parts if part]
+    pattern = _("%(sentence)s %(next)s")
+    return reduce(lambda text, one: pattern % {"sentence": text, "next": one}, said) if said else ""
 
 
 def money_prefix(currency: str) -> str:

@@ -6,7 +6,7 @@ from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHo
 from fleet.models.idle_run import IdleRun
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
-from fleet.models.ownership import OwnershipRule
+from fleet.models.ownership import Claim, OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
 from fleet.models.run import JobRun
 from fleet.models.sample import SampleHour
@@ -17,6 +17,7 @@ __all__ = [
     "Account",
     "BadSample",
     "ChangedHour",
+    "Claim",
     "Exemption",
     "Finding",
     "Gpu",
