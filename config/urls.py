@@ -5,15 +5,11 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
 
-from billing.views import idle_list, idle_top, overview, overview_csv
 from config.views import healthz, metrics, readyz
 from fleet.views import instance
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", overview, name="overview"),
-    path("teams.csv", overview_csv, name="overview_csv"),
-    path("idle/", idle_list, name="idle_list"),
-    path("idle/top/", idle_top, name="idle_top"),
+    path("", include("billing.urls")),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
     path("api/", include("config.api.urls")),
     path("language/", set_language, name="language"),
