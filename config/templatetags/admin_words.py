@@ -22,3 +22,9 @@ def pretty(value: Any) -> str:
 def role_word(name: str) -> str:
     """Give the word of a role."""
     return str(ROLE_WORDS.get(name, name))
+
+
+@register.filter
+def spaced(code: str) -> str:
+    """Write a code of the trail as words, letters as they are: `grant_role` is read as two."""
+    return code.replace("_", " ")
