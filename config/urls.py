@@ -14,6 +14,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", include("config.api.urls")),
     path("language/", set_language, name="language"),
     path("", include("people.urls")),
+    path("", include("config.pages.urls")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
