@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 
 from common.code_words import FINDING_WORDS
 from common.errors import FleetledgerError
-from common.formats import sentences
 from common.periods import parse_moment
+from common.words import sentences
 from people.queries import organization_zone
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from common.code_words import word_of
-from common.formats import duration, percent
+from common.formats import percent
 from common.money import plain
 from common.periods import iso, parse_duration
+from common.words import duration
 from fleet.charts import ActivityRow
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State

@@ -18,6 +18,7 @@ from common import formats
 from common.code_words import word_of
 from common.figures import TEMPLATE_JSON
 from common.state_words import STATE_WORDS
+from common.words import duration
 
 register = template.Library()
 SIGNAL_WORDS = {
@@ -121,13 +122,13 @@ def number(value: float | None) -> str:
 @register.filter
 def span(value: timedelta | None) -> str:
     """Write how long something lasts."""
-    return formats.MISSING if value is None else formats.duration(value)
+    return formats.MISSING if value is None else duration(value)
 
 
 @register.filter
 def minutes(value: float | None) -> str:
     """Write a number of minutes as a length of time."""
-    return formats.MISSING if value is None else formats.duration(timedelta(minutes=value))
+    return formats.MISSING if value is None else duration(timedelta(minutes=value))
 
 
 @register.simple_tag
