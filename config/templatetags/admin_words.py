@@ -11,7 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from common.formats import percent
+from common.formats import MISSING, count, percent
 from fleet.queries.data_health import Cell
 from people.roles import ROLE_WORDS
 
@@ -68,3 +68,9 @@ def _said(cell: Cell) -> str:
     if cell.coverage_pct is None:
         return _("the source failed") if cell.failed else _("no data")
     return percent(cell.coverage_pct)
+
+
+@register.filter
+def seconds(value: float | None, places: int = 0) -> str:
+    """Write seconds with their unit."""
+    return MISSING if value is None else _("%(n)s s") % {"n": count(value, places)}

@@ -199,4 +199,4 @@ def account_rows() -> list[AccountRow]:
             " WHERE i.account_id = a.id GROUP BY state) counted), '{}')"
             " FROM fleet_account a WHERE a.removed_at IS NULL ORDER BY a.name"
         )
-        return [AccountRow(*row[:5], instances=_read(row[5])) for row in cursor.fetchall()]
+        return [AccountRow(*row[:-1], **{"instances": _read(row[-1])}) for row in cursor.fetchall()]
