@@ -18,6 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
     path("settings/tokens/", tokens, name="tokens"),
     path("api/", include("config.api.urls")),
+    path("", include("config.pages.urls")),
     path("sign-in/", sign_in, name="sign_in"),
     path("language/", set_language, name="language"),
     path("sign-out/", sign_out, name="sign_out"),

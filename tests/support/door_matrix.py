@@ -55,6 +55,13 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # help, the design system, search
+    Line("design/", "/design/", PAGE),
+    Line("design/", "/design/?as=xlsx", PAGE),
+    Line("design/", "/design/?sort=nothing", (302, 400, 400, 400, 400, 400, 400)),
+    Line("help/", "/help/", PAGE),
+    Line("help/<slug:name>/", "/help/money/", PAGE),
+    Line("help/<slug:name>/", "/help/no-such/", (302, 404, 404, 404, 404, 404, 404)),
     Line("sign-in/", "/sign-in/", (200, 302, 302, 302, 302, 302, 302)),
     Line("sign-in/", "/sign-in/", (400, 302, 302, 302, 302, 302, 302), "POST"),
     Line("sign-out/", "/sign-out/", NOT_HERE),
