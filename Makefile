@@ -29,8 +29,8 @@ openapi: setup-dev ## write docs/reference/openapi.yaml anew after a change of t
 	@$(BIN)/python -m config.api > docs/reference/openapi.yaml
 
 messages: setup-dev ## collect the words of pages into locale/ and compile what is translated
-	@PYTHONPATH=. DJANGO_SETTINGS_MODULE=config.settings $(BIN)/django-admin makemessages --locale zh_Hans --no-location --no-obsolete --no-wrap --ignore '.venv/*' --ignore 'var/*' --ignore 'tests/*'
-	@msgfmt --check -o locale/zh_Hans/LC_MESSAGES/django.mo locale/zh_Hans/LC_MESSAGES/django.po
+	@PYTHONPATH=. DJANGO_SETTINGS_MODULE=config.settings $(BIN)/django-admin makemessages --all --no-location --no-obsolete --no-wrap --ignore '.venv/*' --ignore 'var/*' --ignore 'tests/*'
+	@for words in locale/*/LC_MESSAGES/django.po; do msgfmt --check -o "$${words%.po}.mo" "$$words" || exit 1; done
 
 # --- checks ----------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from common import formats
 from common.cells import AMOUNTS, RIGHT, Kind, Link, Money, money_of, value_of
 from common.listed import Listing, Total
 from common.listing import Column
+from common.words import duration
 from config.help import where
 from config.navigation import Entry, menu
 from config.templatetags.fleetledger import icon, mix, moment, state
@@ -36,6 +37,7 @@ def cell(context: template.Context, row: Any, column: Column) -> SafeString:
     if column.template:
         # Not `flatten`: a row's template sees the page (`visitor`, `csrf_token`) and its own row.
         with context.push(row=row, value=value, column=column):
+            assert context.template is not None  # a tag is always drawn by a template
             return context.template.engine.get_template(column.template).render(context)
     if column.kind in AMOUNTS:
         value = money_of(value, str(value_of(row, column.currency) or ""))
@@ -81,20 +83,20 @@ def _link(value: Link) -> SafeString:
     return format_html("{}<small>{}</small>", body, value.note) if value.note else format_html("{}", body)
 
 
-_BY_KIND: dict[Kind, Callable[[Any], SafeString]] = {
-    Kind.LINK: _link,
-    Kind.BADGE: lambda value: badge(value.text, value.tone, value.icon),
-    Kind.SPAN: lambda value: format_html("{}", formats.duration(value)),
-    Kind.STATE: state,
-    Kind.MIX: mix,
-    Kind.CODE: lambda value: format_html("<code>{}</code>", value),
-}
-
-
 @register.simple_tag
 def badge(text: Any, tone: str = "", name: str = "") -> SafeString:
     """Draw a badge: an icon and a word."""
     return format_html('<span class="badge {}">{}{}</span>', tone, icon(name) if name else "", text)
+
+
+_BY_KIND: dict[Kind, Callable[[Any], SafeString]] = {
+    Kind.LINK: _link,
+    Kind.BADGE: lambda value: badge(value.text, value.tone, value.icon),
+    Kind.SPAN: lambda value: format_html("{}", duration(value)),
+    Kind.STATE: state,
+    Kind.MIX: mix,
+    Kind.CODE: lambda value: format_html("<code>{}</code>", value),
+}
 
 
 @register.simple_tag(takes_context=True)
