@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.errors import FleetledgerError
+from common.formats import sentences
 from common.periods import parse_moment
 from people.queries import organization_zone
 
@@ -34,7 +35,7 @@ def _source(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
         return title, _("It answers again. Samples are read from where they ended.")
     title = _("Source %(name)s can't be read") % {"name": name}
     loss = _("Its GPUs are shown as unknown until it answers again; nothing is released meanwhile.")
-    return title, " ".join(part for part in (_(str(facts.get("message") or "")), loss) if part)
+    return title, sentences(facts.get("message"), loss)
 
 
 def _channel(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from people.models import Installation, Organization, Team
 TEAMS = 40
 ACCOUNTS = 5
 GPUS_EACH = 8
-IDLE_OF_HUNDRED = 12
+IDLE_OF_HUNDRED = 40
 DAYS = 396
 PAST_VERDICTS = 5
 BATCH = 5_000
@@ -54,7 +54,10 @@ def make_company(now: datetime) -> None:
 
 
 def make_machines(gpus: int, now: datetime) -> None:
-    """Put ``gpus`` GPUs in place of those that are there, eight to a machine, twelve of a hundred machines idle."""
+    """Put ``gpus`` GPUs in place of those that are there, eight to a machine.
+
+    Forty of a hundred machines are idle, so that a page of their list is full at either size.
+    """
     for model in (Verdict, InstancePrice, InstanceVersion, Gpu, Instance):
         model.objects.all().delete()
     teams, accounts = list(Team.objects.all()), list(Account.objects.order_by("pk"))

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from billing import charts
 from billing.filters import MonthChoice, read_choice, read_team
-from billing.queries.idle_now import IdleNow, idle_now
+from billing.queries.idle_now import IdleNow, idle_now, read_shown
 from billing.queries.month import Month, month_of
 from billing.queries.prices_now import PricesNow
 from billing.tables import CurrencyBlock, csv_rows, currency_blocks, idle_rows, largest_teams
@@ -81,25 +81,26 @@ def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     team = request.GET.get("team", "")
     idle = _priced(fleet_now(read_team(team, visitor)), visitor)
     page = Paginator(idle.rows, IDLE_ON_PAGE).get_page(request.GET.get("page"))
-    rows = idle_rows(page.object_list, visitor.teams, visitor.now, visitor.house.zone)
+    rows = idle_rows(read_shown(list(page)), visitor.teams, visitor.now, visitor.house.zone)
     context = {"nav": "idle", "visitor": visitor, "team": team, "idle": idle, "page": page, "rows": rows}
     return render(request, "billing/idle.html", context | {"sources": sources_health(visitor.now)})
 
 
 def _priced(fleet: FleetNow, visitor: Visitor) -> IdleNow:
-    return idle_now(fleet.idle, PricesNow(), visitor.now)
+    return idle_now(fleet, PricesNow(), visitor.now)
 
 
 def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, Any]:
     """Give what the list of idle machines on the overview needs."""
     fleet = fleet_now(teams)
     idle = _priced(fleet, visitor)
+    shown = read_shown(idle.rows[:IDLE_ON_OVERVIEW])
     return {
         "team": team,
         "idle": idle,
         "fleet": fleet,
         "has_room": len(idle.rows) <= SHORT_LIST,
-        "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now, visitor.house.zone),
+        "idle_rows": idle_rows(shown, visitor.teams, visitor.now, visitor.house.zone),
     }
 
 

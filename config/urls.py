@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.i18n import set_language
 
 from billing.views import idle_list, idle_top, overview, overview_csv
 from config.views import healthz, metrics, readyz
@@ -18,6 +19,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/tokens/", tokens, name="tokens"),
     path("api/", include("config.api.urls")),
     path("sign-in/", sign_in, name="sign_in"),
+    path("language/", set_language, name="language"),
     path("sign-out/", sign_out, name="sign_out"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),

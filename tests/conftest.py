@@ -10,6 +10,7 @@ from pathlib import Path
 
 import environ
 import pytest
+from django.utils import translation
 
 from config.embedded.temporary import temporary_engine
 from tests.support.prometheus import PrometheusStarter
@@ -88,3 +89,10 @@ def scripted_http() -> Iterator[ScriptedServer]:
     """Give an HTTP server on loopback that answers as the test says and records every request."""
     with ScriptedServer() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def _one_language() -> Iterator[None]:
+    """Let no test leave another its language: the test client answers in the same thread."""
+    yield
+    translation.deactivate()

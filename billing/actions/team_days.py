@@ -1,4 +1,4 @@
-"""Team-days: what the hours of a local day sum to, made anew for the days that changed."""
+"""Machine-days and team-days: what the hours of a local day sum to, made anew for the days that changed."""
 
 from __future__ import annotations
 
@@ -14,50 +14,56 @@ from people.queries import organization_zone
 
 STATES = ("working", "low", "held", "empty", "unknown")
 KINDS = ("storage", "network", "other")
-ROLLUP = """
+TIMES = (*(f"{state}_ms" for state in STATES), "unpriced_ms")
+COMPUTE = (*STATES, "stopped")
+SUMMED = (*COMPUTE, "list_price_amount", *TIMES, "unpriced_disk_hours", *KINDS)
+OF_HOURS = """
 WITH gpu AS (
-    SELECT h.team_id, i.account_id, h.gpu_model, c.currency, {amounts}, sum(c.stopped) AS stopped,
+    SELECT h.instance_id, h.job_id, h.team_id, h.gpu_model, c.currency, {amounts},
            sum(CASE WHEN c.is_list_price THEN c.working + c.low + c.held + c.empty + c.unknown + c.stopped END) AS
-           list, {times}, sum(c.unpriced_ms) AS unpriced_ms
+           list_price_amount, {times}, sum(c.unpriced_ms) AS unpriced_ms
       FROM fleet_gpuhour h
       JOIN billing_gpuhourcost c USING (hour, instance_id, gpu_ref, share)
-      JOIN fleet_instance i ON i.id = h.instance_id
      WHERE h.hour > %(start)s - interval '1 hour' AND h.hour < %(end)s
        AND c.hour > %(start)s - interval '1 hour' AND c.hour < %(end)s
        AND h.hour + h.part_start_minute * interval '1 minute' >= %(start)s
        AND h.hour + h.part_start_minute * interval '1 minute' < %(end)s
-     GROUP BY 1, 2, 3, 4
+     GROUP BY 1, 2, 3, 4, 5
 ), side AS (
-    SELECT s.team_id, i.account_id, s.currency, {kinds},
-           coalesce(sum(s.amount) FILTER (WHERE s.kind = 'compute'), 0) AS compute,
+    SELECT s.instance_id, s.team_id, s.currency, {kinds}, sum(s.amount) FILTER (WHERE s.kind = 'compute') AS compute,
            count(*) FILTER (WHERE s.amount IS NULL) AS bare
-      FROM billing_instancehourcost s JOIN fleet_instance i ON i.id = s.instance_id
+      FROM billing_instancehourcost s
      WHERE s.hour > %(start)s - interval '1 hour' AND s.hour < %(end)s
        AND s.hour + s.part_start_minute * interval '1 minute' >= %(start)s
        AND s.hour + s.part_start_minute * interval '1 minute' < %(end)s
      GROUP BY 1, 2, 3
 ), cells AS (
-    SELECT team_id, account_id, gpu_model, currency, {gpu_columns}, stopped, list, {time_columns}, unpriced_ms,
-           0 AS bare, 0 AS storage, 0 AS network, 0 AS other FROM gpu
+    SELECT instance_id, job_id, team_id, gpu_model, currency, {compute}, list_price_amount, {time_columns},
+           0 AS unpriced_disk_hours, 0 AS storage, 0 AS network, 0 AS other FROM gpu
     UNION ALL
-    SELECT team_id, account_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, bare,
+    SELECT instance_id, NULL, team_id, '', currency, 0, 0, 0, 0, compute, 0, 0, 0, 0, 0, 0, 0, 0, bare,
            storage, network, other FROM side
 )
-INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {compute_columns}, compute_stopped,
-    list_price_amount, {time_columns}, unpriced_ms, unpriced_disk_hours, storage, network, other)
-SELECT %(day)s, team_id, account_id, gpu_model, currency, {cell_sums}
-  FROM cells GROUP BY 2, 3, 4, 5
+INSERT INTO billing_machineday (day, instance_id, job_id, team_id, gpu_model, currency, {summed})
+SELECT %(day)s, instance_id, job_id, team_id, gpu_model, currency, {cell_sums}
+  FROM cells GROUP BY 2, 3, 4, 5, 6
 """.format(
-    amounts=", ".join(f"sum(c.{state}) AS {state}" for state in STATES),
+    amounts=", ".join(f"sum(c.{state}) AS {state}" for state in COMPUTE),
     times=", ".join(f"sum(h.{state}_ms) FILTER (WHERE c.counts_time) AS {state}_ms" for state in STATES),
-    kinds=", ".join(f"coalesce(sum(s.amount) FILTER (WHERE s.kind = '{kind}'), 0) AS {kind}" for kind in KINDS),
-    gpu_columns=", ".join(STATES),
-    compute_columns=", ".join(f"compute_{state}" for state in STATES),
-    time_columns=", ".join(f"{state}_ms" for state in STATES),
-    cell_sums=", ".join(
-        f"coalesce(sum({name}), 0)"
-        for name in (*STATES, "stopped", "list", *(f"{state}_ms" for state in STATES), "unpriced_ms", "bare", *KINDS)
-    ),
+    kinds=", ".join(f"sum(s.amount) FILTER (WHERE s.kind = '{kind}') AS {kind}" for kind in KINDS),
+    compute=", ".join(COMPUTE),
+    time_columns=", ".join(TIMES),
+    summed=", ".join(SUMMED),
+    cell_sums=", ".join(f"coalesce(sum({name}), 0)" for name in SUMMED),
+)
+OF_MACHINES = """
+INSERT INTO billing_teamday (day, team_id, account_id, gpu_model, currency, {columns})
+SELECT m.day, m.team_id, i.account_id, m.gpu_model, m.currency, {sums}
+  FROM billing_machineday m JOIN fleet_instance i ON i.id = m.instance_id
+ WHERE m.day = %(day)s GROUP BY 1, 2, 3, 4, 5
+""".format(
+    columns=", ".join(f"compute_{name}" if name in COMPUTE else name for name in SUMMED),
+    sums=", ".join(f"sum(m.{name})" for name in SUMMED),
 )
 
 
@@ -70,7 +76,7 @@ def mark_days(hours: Sequence[datetime]) -> None:
 
 
 def refresh_team_days() -> int:
-    """Make the team-days of all stale days anew, each in its own transaction; give how many."""
+    """Make machine-days and team-days of all stale days anew, each in its own transaction; give how many."""
     count = 0
     while _refresh_one():
         count += 1
@@ -92,7 +98,9 @@ def _refresh_one() -> bool:
     day, zone = stale[0], organization_zone()
     bounds = {"day": day, "start": day_start(day, zone), "end": day_start(day + timedelta(days=1), zone)}
     with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM billing_machineday WHERE day = %s", [day])
         cursor.execute("DELETE FROM billing_teamday WHERE day = %s", [day])
         join_in_bulk()
-        cursor.execute(ROLLUP, bounds)
+        cursor.execute(OF_HOURS, bounds)
+        cursor.execute(OF_MACHINES, bounds)
     return True

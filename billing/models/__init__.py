@@ -1,6 +1,6 @@
 """The tables of `billing`: one file per concept."""
 
-from billing.models.cost import GpuHourCost, InstanceHourCost, PricingBasis, StaleDay, TeamDay
+from billing.models.cost import GpuHourCost, InstanceHourCost, MachineDay, PricingBasis, StaleDay, TeamDay
 from billing.models.declared import Budget, Commitment, Mapping
 from billing.models.price import InstancePrice, Price
 
@@ -10,6 +10,7 @@ __all__ = [
     "GpuHourCost",
     "InstanceHourCost",
     "InstancePrice",
+    "MachineDay",
     "Mapping",
     "Price",
     "PricingBasis",

@@ -129,7 +129,7 @@ def moment(value: datetime | None, zone: Any, with_day: bool = True) -> SafeStri
     if value is None:
         return format_html("{}", _("never"))
     local = value.astimezone(zone)
-    text = date_format(local, "j M Y H:i" if with_day else "H:i")
+    text = date_format(local, "DATETIME_FORMAT" if with_day else "TIME_FORMAT")
     return format_html('<time datetime="{}">{} {}</time>', f"{value:%Y-%m-%dT%H:%M:%SZ}", text, f"{local:%Z}")
 
 

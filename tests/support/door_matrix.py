@@ -32,6 +32,7 @@ API_OF_A_TEAM = (401, 404, 200, 200, 200, 200, 200)
 API_OF_ALL = (401, 403, 403, 403, 200, 200, 200)
 NEVER = (401, 405, 405, 405, 405, 405, 405)
 NOT_HERE = (405,) * 7
+NOT_HERE_BUT_HOME = (302,) * 7  # a choice of language is a POST; a GET leads back and changes nothing
 
 LINES = [
     Line("", "/", PAGE),
@@ -58,6 +59,8 @@ LINES = [
     Line("sign-in/", "/sign-in/", (400, 302, 302, 302, 302, 302, 302), "POST"),
     Line("sign-out/", "/sign-out/", NOT_HERE),
     Line("sign-out/", "/sign-out/", (302,) * 7, "POST"),
+    Line("language/", "/language/", NOT_HERE_BUT_HOME),
+    Line("language/", "/language/", (302,) * 7, "POST", {"language": "zh-hans"}),
     Line("healthz", "/healthz", OPEN),
     Line("readyz", "/readyz", (503,) * 7),
     Line("metrics", "/metrics", OPEN),
