@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from common.periods import parse_moment
-from demo.domain.scripts import NEW_NAME, SCRIPTS, Started, read_started
 from demo.domain.incidents import What
+from demo.domain.scripts import NEW_NAME, SCRIPTS, Started, read_started
 from fleet.queries.hosts_now import HostNow, hosts_now
 from fleet.queries.sources import source_spec
 from people.queries import installation, is_replaying

@@ -38,8 +38,8 @@ WORDS: Mapping[str, Told] = {
         _("A job ends and nobody comes back"),
         _("The job on one machine of the data platform team ends. No new one starts; nothing is held in memory."),
         _(
-            "An empty GPU is called idle after 30 quiet minutes, not before: every signal must be quiet at its peak, and"
-            " the window must be covered. Its owner is told once for the whole episode, with what it has cost."
+            "An empty GPU is called idle after 30 quiet minutes, not before: every signal must be quiet at its peak,"
+            " and the window must be covered. Its owner is told once for the whole episode, with what it has cost."
         ),
         (
             (5, _("The machine waits under “Will be called idle next”, with the time at which it would be.")),
@@ -137,7 +137,7 @@ WORDS: Mapping[str, Told] = {
     ),
     "slow": Told(
         _("Scraping slows down"),
-        _("The machines of one account are scraped every four minutes in place of every minute."),
+        _("The machines of one account are scraped every three minutes in place of every minute."),
         _(
             "Coverage is part of each verdict. A machine whose newest sample is busy works; one that is quiet needs"
             " 80 % of the expected points before it may be called idle, so it is unknown."
@@ -160,7 +160,7 @@ WORDS: Mapping[str, Told] = {
             " new one is a finding, “unknown host”, until somebody says which machine it is."
         ),
         (
-            (5, _("The eight GPUs stand under the new name, without price and team.")),
+            (5, _("The eight GPUs stand under the new name; no account gives it a price.")),
             (10, _("One message about the unknown host. The old machine is billed, and can’t be seen.")),
         ),
         _("The GPUs stand in their machine again, and the finding closes."),

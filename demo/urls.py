@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from demo.views import incident, incidents, incidents_now
+from demo.views import incident, incidents
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("incidents/", incidents, name="incidents"),
-    path("incidents/now/", incidents_now, name="incidents_now"),
     path("incidents/<slug:name>/start/", incident, {"act": "start"}, name="start_incident"),
     path("incidents/<slug:name>/end/", incident, {"act": "end"}, name="end_incident"),
     path("", include("config.urls")),

@@ -20,6 +20,7 @@ from people.queries import roles_everywhere
 from people.visitor import Visitor, signed_in
 
 TOLD_SHOWN = 8
+LIVE_SECONDS = 30
 
 
 @require_safe
@@ -29,15 +30,6 @@ def incidents(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     if not visitor.sees_all:
         return render(request, "403.html", status=403)
     return render(request, "demo/incidents.html", _context(visitor))
-
-
-@require_safe
-@signed_in
-def incidents_now(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    """Give anew what is going on; the page asks for it."""
-    if not visitor.sees_all:
-        return render(request, "403.html", status=403)
-    return render(request, "demo/_going_on.html", _context(visitor))
 
 
 @require_POST
@@ -66,6 +58,7 @@ def _context(visitor: Visitor) -> dict[str, Any]:
     told = told_since(since, limit=TOLD_SHOWN) if since else None
     return {
         "nav": "incidents",
+        "live": LIVE_SECONDS,
         "visitor": visitor,
         "rows": rows,
         "ready": ready(on),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ class Told:
     """``count`` messages; of the newest: when, topic, and the facts that a renderer needs."""
 
     count: int
-    newest: list[tuple[datetime, str, Mapping[str, Any]]]
+    newest: Sequence[tuple[datetime, str, Mapping[str, Any]]]
 
 
 def told_since(since: datetime, *, limit: int) -> Told:

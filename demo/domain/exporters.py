@@ -19,7 +19,7 @@ from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.signals import Signal
 
 SCRAPE_SECONDS = 60
-SLOW_EVERY = 4
+SLOW_EVERY = 3
 """While scraping is slow, one of so many scrapes comes through."""
 PROFILING = (Signal.GR_ENGINE, Signal.SM_ACTIVE, Signal.TENSOR, Signal.DRAM)
 ACTIVITY = (Signal.GPU_UTIL, *PROFILING, Signal.ENCODER, Signal.DECODER)

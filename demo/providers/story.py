@@ -23,5 +23,5 @@ class StoryProvider:
 
     def same_until(self, spec: Mapping[str, Any], *, now: datetime) -> datetime | None:
         """Give the next time at which the declaration or an incident changes something."""
-        declared, change = self._declared.same_until(spec, now=now), next_change(spec, now)
-        return declared if change is None else min(change, declared)
+        times = (self._declared.same_until(spec, now=now), next_change(spec, now))
+        return min(at for at in times if at is not None)
