@@ -16,7 +16,7 @@ from demo.actions.incidents import end_incident, start_incident
 from demo.queries import newest_runs
 from demo.sentences import REFUSALS
 from demo.tables import going_on, ready
-from people.queries import roles_everywhere
+from people.roles import Right
 from people.visitor import Visitor, signed_in
 
 TOLD_SHOWN = 8
@@ -48,7 +48,7 @@ def incident(request: HttpRequest, visitor: Visitor, name: str, act: str) -> Htt
 
 
 def _may_act(visitor: Visitor) -> bool:
-    return "admin" in roles_everywhere(visitor.user)
+    return visitor.can(Right.MANAGE_SETTINGS)
 
 
 def _context(visitor: Visitor) -> dict[str, Any]:

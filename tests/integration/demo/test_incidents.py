@@ -16,7 +16,7 @@ from demo.actions.incidents import end_incident, start_incident
 from demo.domain.scripts import NEW_NAME
 from demo.management.commands import demo
 from demo.queries import newest_runs
-from fleet.models import BadSample, Finding, Instance, InstanceState, SampleHour, SourcePull, Verdict
+from fleet.models import BadSample, Finding, Instance, InstanceState, SampleHour, SourcePull, Verdict, Waiting
 from people.actions.world import follow_live_clock
 from people.models import AuditEvent
 
@@ -98,7 +98,13 @@ def test_eight_at_a_time_each_with_its_own_end(live: None) -> None:
     start("left", "hang", "files", "lost", "blank", "renamed", "stopped", "dearer")
     struck = {one.started.name: one.started.hosts for one in newest_runs(START)}
     assert (struck["left"], struck["hang"], len(struck["files"])) == (("fra-dat-02",), ("aws-spc-01",), 8)
-    watch = Watch([NEW_NAME, *(host for hosts in struck.values() for host in hosts)]).until(15, 30)
+    watch = Watch([NEW_NAME, *(host for hosts in struck.values() for host in hosts)]).until(13, 20)
+    waits = {one.instance.external_id: (one.quiet_since, one.idle_at) for one in Waiting.objects.all()}
+    assert waits["fra-dat-02"] == (NOW, NOW + 30 * MINUTE)
+    assert waits["cw-fnd-01"] == (NOW, NOW + 60 * MINUTE)
+    assert "aws-inf-02" not in waits  # busy, apart from the GPU that is gone
+    watch.until(15, 30)
+    assert not set(Waiting.objects.values_list("instance__external_id", flat=True)) & watch.hosts
     end_incident(now=watch.at, by="admin@example.com", name="dearer")
     watch.until(15, 35)
 
