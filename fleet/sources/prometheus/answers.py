@@ -150,6 +150,8 @@ def _cut(text: bytes, kind: str, url: str) -> Series | None:
             return None
         keys.append(key)
         points.append(rest)
+    if b'"},"' in (labels := b" ".join(keys)) or b'{},"' in labels:  # more members than labels and points
+        return None
     try:
         if kind == "matrix":
             return _matrix(keys, points, url)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -27,11 +26,6 @@ class Line:
     row: int
     labels: dict[str, str]
     is_whole: bool  # it stands for the whole device, not for one of its sharers
-
-    @cached_property
-    def same(self) -> frozenset[tuple[str, str]]:
-        """The labels as a key: the same ones may be written in two ways."""
-        return frozenset(self.labels.items())
 
 
 class Grid:

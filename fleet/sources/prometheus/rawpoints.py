@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from fleet.domain.exporters import METRICS, TIMING_ORDER, Metric
@@ -43,7 +44,7 @@ class RawPoints:
 
     def __init__(self, grid: Grid, queries: Queries, fetch: Fetch, ask: Ask, bad: Bad) -> None:
         self.grid, self.queries, self.fetch, self.ask, self.bad = grid, queries, fetch, ask, bad
-        self._found: dict[tuple[int, frozenset[tuple[str, str]]], _Found] = {}
+        self._found: dict[tuple[int, bytes], _Found] = {}
         self._timed: set[str] = set()  # names whose raw points were read for every device
 
     @property
@@ -147,7 +148,8 @@ class RawPoints:
             good = at if is_all_valid else at[valid[begin:end]]
             if only is not None:
                 good = good[only.wanted(line.row, self.grid.columns(good))]
-            found = self._found.setdefault((line.row, line.same), (metric, line.labels, [], []))
+            key = orjson.dumps(line.labels, option=orjson.OPT_SORT_KEYS)  # labels may be written in two ways
+            found = self._found.setdefault((line.row, key), (metric, line.labels, [], []))
             found[2].append(good)
             found[3].append(at)
 
