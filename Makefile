@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 # Two processes are enough for two cores; more would share them.
 WORKERS ?= 2
 
-.PHONY: help run setup setup-dev lint fix test test-pages test-faults test-scale bench services openapi
+.PHONY: help run setup setup-dev lint fix test test-pages test-faults test-scale bench services openapi messages
 
 help: ## what every target does
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,10 @@ setup-dev:
 
 openapi: setup-dev ## write docs/reference/openapi.yaml anew after a change of the API
 	@$(BIN)/python -m config.api > docs/reference/openapi.yaml
+
+messages: setup-dev ## collect the words of pages into locale/ and compile what is translated
+	@PYTHONPATH=. DJANGO_SETTINGS_MODULE=config.settings $(BIN)/django-admin makemessages --all --no-location --no-obsolete --no-wrap --ignore '.venv/*' --ignore 'var/*' --ignore 'tests/*'
+	@for words in locale/*/LC_MESSAGES/django.po; do msgfmt --check -o "$${words%.po}.mo" "$$words" || exit 1; done
 
 # --- checks ----------------------------------------------------------------------------------------------------------
 

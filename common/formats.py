@@ -1,11 +1,10 @@
-"""Numbers as people read them: money, counts, percents, durations. Unknown is an em dash, never zero.
+"""Numbers as people read them: money, counts, percents. Unknown is an em dash, never zero.
 
 The same text stands in pages, messages and charts. A no-break space keeps number and unit together.
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 
 NBSP = "\u00a0"
@@ -62,21 +61,6 @@ def hours(number: float | None) -> str:
 def percent(share: float | None, places: int = 1) -> str:
     """Write a percentage (0 to 100) as ``71.8 %``."""
     return MISSING if share is None else f"{share:,.{places}f}{NBSP}%"
-
-
-def duration(span: timedelta) -> str:
-    """Write ``45 s``, ``12 min``, ``3 h 30 min``, ``2 d 4 h``: two units at most."""
-    seconds = max(0, int(span.total_seconds()))
-    if seconds < 60:
-        return f"{seconds}{NBSP}s"
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
-    if hours < 1:
-        return f"{minutes}{NBSP}min"
-    if days < 1:
-        rest = minutes % 60
-        return f"{hours}{NBSP}h" + (f" {rest}{NBSP}min" if rest else "")
-    rest = hours % 24
-    return f"{days}{NBSP}d" + (f" {rest}{NBSP}h" if rest else "")
 
 
 def money_prefix(currency: str) -> str:

@@ -140,8 +140,11 @@ CELERY_BEAT_SCHEDULE = schedule.beat_schedule()
 # --- language, time --------------------------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
-# zh-hans joins when its catalogue exists: a language without one would mix its dates into English text.
-LANGUAGES = [("en", "English")]
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]  # each in its own words; a catalogue for each but the first
+LANGUAGE_COOKIE_AGE = 365 * 24 * 3600
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+FORMAT_MODULE_PATH = "config.formats"
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_I18N = True
 USE_TZ = True
@@ -244,7 +247,7 @@ ALERT_RENDERERS = dict.fromkeys(
         "unknown_host",
     ),
     "fleet.sentences.render",
-)
+) | {"invitation": "config.mails.invitation"}
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 

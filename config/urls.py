@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, include, path
+from django.views.i18n import set_language
 
-from billing.views import idle_list, idle_top, overview, overview_csv
 from config.views import healthz, metrics, readyz
 from fleet.views import instance
-from people.views import sign_in, sign_out, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", overview, name="overview"),
-    path("teams.csv", overview_csv, name="overview_csv"),
-    path("idle/", idle_list, name="idle_list"),
-    path("idle/top/", idle_top, name="idle_top"),
+    path("", include("billing.urls")),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
-    path("settings/tokens/", tokens, name="tokens"),
     path("api/", include("config.api.urls")),
-    path("sign-in/", sign_in, name="sign_in"),
-    path("sign-out/", sign_out, name="sign_out"),
+    path("language/", set_language, name="language"),
+    path("", include("people.urls")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),

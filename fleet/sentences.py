@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common.periods import parse_moment
+from common.words import sentences
 from fleet.domain.states import FindingKind, Reason, State
 
 Facts = Mapping[str, Any]
@@ -56,27 +57,25 @@ def reason_sentence(reason: str, facts: Facts | None = None) -> str:
     text = words.get(Reason(reason)) if reason in set(Reason) else None
     coverage = known.get("coverage_pct")
     if text and coverage is not None and reason in (Reason.LOW_COVERAGE, Reason.GAP_IN_WINDOW, Reason.STALE):
-        return text + " " + _("Coverage is %(coverage)s.") % {"coverage": percent_text(coverage)}
+        return sentences(text, _("Coverage is %(coverage)s.") % {"coverage": percent_text(coverage)})
     return text or _("It can't be told.")
 
 
 def _idle_sentence(facts: Facts) -> str:
-    parts = [
-        _(
-            "Idle since %(since)s (%(length)s): peak %(peak)s of %(gpus)s over %(window)s, coverage %(coverage)s,"
-            " %(memory)s."
-        )
-        % {
-            "since": time_text(facts.get("since"), facts.get("at"), facts.get("zone")),
-            "length": length_text(facts.get("minutes")),
-            "peak": percent_text(facts.get("peak_pct")),
-            "gpus": gpus_text(facts.get("gpus")),
-            "window": length_text(facts.get("window_minutes")),
-            "coverage": percent_text(facts.get("coverage_pct")),
-            "memory": memory_text(facts.get("memory")),
-        }
-    ]
-    return " ".join([*parts, money_sentence(facts)])
+    pattern = _(
+        "Idle since %(since)s (%(length)s): peak %(peak)s of %(gpus)s over %(window)s, coverage %(coverage)s,"
+        " %(memory)s."
+    )
+    words = {
+        "since": time_text(facts.get("since"), facts.get("at"), facts.get("zone")),
+        "length": length_text(facts.get("minutes")),
+        "peak": percent_text(facts.get("peak_pct")),
+        "gpus": gpus_text(facts.get("gpus")),
+        "window": length_text(facts.get("window_minutes")),
+        "coverage": percent_text(facts.get("coverage_pct")),
+        "memory": memory_text(facts.get("memory")),
+    }
+    return sentences(pattern % words, money_sentence(facts))
 
 
 def _working(facts: Facts) -> str:
@@ -192,7 +191,7 @@ def _hang(name: str, facts: Facts) -> tuple[str, str]:
         "Since %(since)s (%(length)s) its GPUs show full utilisation while nothing is computed and at most %(power)s W"
         " of %(limit)s W flow. It is never stopped for this: look at its logs first."
     )
-    return _("%(name)s may hang") % {"name": name}, " ".join([sentence % words, money_sentence(facts)])
+    return _("%(name)s may hang") % {"name": name}, sentences(sentence % words, money_sentence(facts))
 
 
 def _lost(name: str, facts: Facts) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from fleet.domain.gpu_models import canonical
+from fleet.domain.price_subject import PriceSubject
 
 ON_DEMAND = "on_demand"
 
@@ -37,18 +38,6 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What prices look at; unknown is empty or None. ``gpu_model`` in any of its spellings."""
-
-    provider: str = ""
-    sku: str = ""
-    gpu_model: str = ""
-    gpu_count: int | None = None
-    region: str = ""
-    purchase_option: str = ""
-
-
-@dataclass(frozen=True)
 class Hourly:
     """What an instance costs per hour in which it runs."""
 
@@ -67,7 +56,7 @@ class Segment:
     price: Hourly | None
 
 
-def fits(listed: Listed, subject: Subject) -> bool:
+def fits(listed: Listed, subject: PriceSubject) -> bool:
     """Whether the price may be used for the subject.
 
     What the inventory does not tell contradicts nothing, as long as the SKU or the GPU model agree. An unknown
@@ -105,7 +94,7 @@ def _plain(text: str) -> str:
     return text.strip().casefold()
 
 
-def specificity(listed: Listed, subject: Subject) -> tuple[int, ...]:
+def specificity(listed: Listed, subject: PriceSubject) -> tuple[int, ...]:
     """Give what a price is ranked by: declared over listed, then SKU, region, option, count, model, provider."""
     return (
         int(not listed.is_suggested),
@@ -118,7 +107,7 @@ def specificity(listed: Listed, subject: Subject) -> tuple[int, ...]:
     )
 
 
-def per_hour(listed: Listed, subject: Subject) -> Decimal | None:
+def per_hour(listed: Listed, subject: PriceSubject) -> Decimal | None:
     """Give the price of the whole instance for an hour; None when the number of GPUs is not known."""
     if listed.unit == "instance_hour":
         return listed.price
@@ -127,7 +116,7 @@ def per_hour(listed: Listed, subject: Subject) -> Decimal | None:
     return None
 
 
-def choose(book: Iterable[Listed], subject: Subject, at: datetime) -> Hourly | None:
+def choose(book: Iterable[Listed], subject: PriceSubject, at: datetime) -> Hourly | None:
     """Give the price in force at ``at``.
 
     Of several equally specific ones the one that began last holds; if the inventory does not tell enough to choose

@@ -3,6 +3,7 @@
 from billing.models.cost import GpuHourCost, InstanceHourCost, PricingBasis, StaleDay, TeamDay
 from billing.models.declared import Budget, Commitment, Mapping
 from billing.models.price import InstancePrice, Price
+from billing.models.rollup import JobTotal, MachineDay, MachineMonth
 
 __all__ = [
     "Budget",
@@ -10,6 +11,9 @@ __all__ = [
     "GpuHourCost",
     "InstanceHourCost",
     "InstancePrice",
+    "JobTotal",
+    "MachineDay",
+    "MachineMonth",
     "Mapping",
     "Price",
     "PricingBasis",

@@ -48,8 +48,8 @@ def month_of(days: Days, choice: TeamChoice) -> Month:
     with connection.cursor() as cursor:
         cursor.execute(query, [days.first, days.end, *values])
         rows = cursor.fetchall()
-    by_team = {(row[1], row[2]): _spend(row[4:]) for row in rows if row[0]}
-    return Month(by_team, {(row[1], row[3]): _spend(row[4:]) for row in rows if not row[0]})
+    by_team = {(row[1], row[2]): spend_of(row[4:]) for row in rows if row[0]}
+    return Month(by_team, {(row[1], row[3]): spend_of(row[4:]) for row in rows if not row[0]})
 
 
 def known_days(choice: TeamChoice) -> tuple[date, date] | None:
@@ -61,7 +61,21 @@ def known_days(choice: TeamChoice) -> tuple[date, date] | None:
     return (row[0], row[1]) if row and row[0] else None
 
 
-def _spend(sums: Sequence[Any]) -> MonthSpend:
+def by_month(choice: TeamChoice, first: date, end: date) -> dict[tuple[str, date], MonthSpend]:
+    """Give (currency, first day of the month) -> spend of the local days [first, end)."""
+    condition, values = choice.condition("team_id")
+    sums = ", ".join(f"sum({column})" for column in COLUMNS)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT currency, date_trunc('month', day)::date, {sums} FROM billing_teamday"
+            f" WHERE day >= %s AND day < %s AND {condition} GROUP BY 1, 2",
+            [first, end, *values],
+        )
+        return {(row[0], row[1]): spend_of(row[2:]) for row in cursor.fetchall()}
+
+
+def spend_of(sums: Sequence[Any]) -> MonthSpend:
+    """Read sums of the `COLUMNS` of a table of days."""
     named = dict(zip(COLUMNS, sums, strict=True))
     return MonthSpend(
         {state: named[f"compute_{state}"] for state in MONEY_STATES},

@@ -8,23 +8,32 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 
-from billing.domain.prices import Hourly, Listed, Segment, Subject, choose, per_gb_month, segments
+from billing.domain.prices import Hourly, Listed, Segment, choose, per_gb_month, segments
 from billing.models import InstancePrice, Price
 from common.periods import BEGINNING
 from fleet.domain.ports import HourlyPrice
-from fleet.queries.price_subjects import Attributes, price_subjects
+from fleet.domain.price_subject import PriceSubject
+from fleet.queries.price_subjects import price_subjects
 
 
 class Prices:
-    """Prices of a set of instances (None: all), read once; implements `fleet.domain.ports.PriceLookup`."""
+    """Prices of a set of instances (None: all), read once; implements `fleet.domain.ports.PriceLookup`.
 
-    def __init__(self, instance_ids: Collection[int] | None = None) -> None:
-        self.book = book()
+    ``listed``: the price list to look them up in; None: the one of now.
+    """
+
+    def __init__(self, instance_ids: Collection[int] | None = None, listed: Sequence[Listed] | None = None) -> None:
+        self.book = book() if listed is None else listed
         self._starts = sorted({at for one in self.book for at in (one.valid_from, one.valid_to) if at is not None})
         self._own = _own_prices(instance_ids)
         self._subjects = price_subjects(instance_ids)
-        self._listed: dict[Subject, list[Segment]] = {}
+        self._listed: dict[PriceSubject, list[Segment]] = {}
         self._spans: dict[int, list[Segment]] = {}
+
+    @property
+    def instances(self) -> Collection[int]:
+        """The instances whose attributes were read."""
+        return self._subjects.keys()
 
     def prices(self, instance_ids: Collection[int], at: datetime) -> Mapping[int, HourlyPrice]:
         """Give the price in force at ``at`` of each instance that has one; the others are unpriced."""
@@ -48,9 +57,9 @@ class Prices:
 
     def _all_segments(self, instance: int) -> list[Segment]:
         own = self._own.get(instance, [])
-        subjects = self._subjects.get(instance) or [(BEGINNING, Attributes())]
+        subjects = self._subjects.get(instance) or [(BEGINNING, PriceSubject())]
         starts = {at for at, _, _ in own} | {at for at, _ in subjects}
-        listed = [(at, self._listed_segments(subject_of(attributes))) for at, attributes in subjects]
+        listed = [(at, self._listed_segments(subject)) for at, subject in subjects]
         for _, spans in listed:
             starts.update(span.start for span in spans)
 
@@ -65,21 +74,21 @@ class Prices:
 
         return segments(starts, BEGINNING, None, price_at)
 
-    def _listed_segments(self, subject: Subject) -> list[Segment]:
+    def _listed_segments(self, subject: PriceSubject) -> list[Segment]:
         """Give the listed prices of a kind of instance; machines of one kind share them."""
         if subject not in self._listed:
             self._listed[subject] = segments(self._starts, BEGINNING, None, lambda at: choose(self.book, subject, at))
         return self._listed[subject]
 
-    def subject_at(self, instance: int, at: datetime) -> Attributes:
+    def subject_at(self, instance: int, at: datetime) -> PriceSubject:
         """Give what prices of an instance are looked up by at a time."""
-        subjects = self._subjects.get(instance) or [(BEGINNING, Attributes())]
+        subjects = self._subjects.get(instance) or [(BEGINNING, PriceSubject())]
         return next((one for start, one in reversed(subjects) if start <= at), subjects[0][1])
 
     def gb_month(self, instance: int, sku: str, at: datetime) -> tuple[Decimal, str] | None:
         """Give price and currency of a GB-month of the disk kind ``sku`` where the instance is; None: unpriced."""
-        attributes = self.subject_at(instance, at)
-        return per_gb_month(self.book, provider=attributes.provider, sku=sku, region=attributes.region, at=at)
+        subject = self.subject_at(instance, at)
+        return per_gb_month(self.book, provider=subject.provider, sku=sku, region=subject.region, at=at)
 
     def gb_month_starts(self) -> Iterable[datetime]:
         """Give the times at which a price per GB-month may change."""
@@ -94,39 +103,29 @@ class Prices:
         )
 
 
-def subject_of(attributes: Attributes) -> Subject:
-    """Give what the price book is asked with."""
-    return Subject(
-        provider=attributes.provider,
-        sku=attributes.sku,
-        gpu_model=attributes.gpu_model,
-        gpu_count=attributes.gpu_count,
-        region=attributes.region,
-        purchase_option=attributes.purchase_option,
-    )
-
-
 def book() -> list[Listed]:
     """Read every declared and listed price."""
-    return [
-        Listed(
-            unit=row.unit,
-            price=row.price,
-            currency=row.currency,
-            valid_from=row.valid_from,
-            valid_to=row.valid_to,
-            provider=row.provider,
-            sku=row.sku,
-            gpu_model=row.gpu_model,
-            gpu_count=row.gpu_count,
-            region=row.region,
-            purchase_option=row.purchase_option,
-            source=row.source,
-            is_suggested=row.is_suggested,
-            key=row.pk,
-        )
-        for row in Price.objects.order_by("pk")
-    ]
+    return [listed_price(row) for row in Price.objects.order_by("pk")]
+
+
+def listed_price(row: Price) -> Listed:
+    """Give the price of a row."""
+    return Listed(
+        unit=row.unit,
+        price=row.price,
+        currency=row.currency,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        provider=row.provider,
+        sku=row.sku,
+        gpu_model=row.gpu_model,
+        gpu_count=row.gpu_count,
+        region=row.region,
+        purchase_option=row.purchase_option,
+        source=row.source,
+        is_suggested=row.is_suggested,
+        key=row.pk,
+    )
 
 
 def _own_prices(instance_ids: Collection[int] | None) -> dict[int, list[tuple[datetime, Decimal | None, str]]]:

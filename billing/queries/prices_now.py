@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from decimal import Decimal
 
 from django.db import connection
 
-from billing.domain.prices import Subject, choose
-from billing.queries.prices import book, subject_of
+from billing.domain.prices import choose
+from billing.queries.prices import book
 from fleet.domain.ports import HourlyPrice
-from fleet.queries.price_subjects import price_subjects_at
+from fleet.queries.price_subjects import price_kinds_at
 
 
 class PricesNow:
@@ -21,38 +20,34 @@ class PricesNow:
         """Give the price in force at ``at`` of each instance that has one; the others are unpriced."""
         if not instance_ids:
             return {}
-        found = {
-            pk: HourlyPrice(amount, currency, "inventory", False)
-            for pk, (amount, currency) in _own_prices(instance_ids, at).items()
-        }
+        found = _own_prices(instance_ids, at)
         rest = [pk for pk in instance_ids if pk not in found]
         if rest:
-            found |= _listed_prices(rest, at)
+            found |= listed_prices(rest, at)
         return found
 
 
-def _own_prices(instance_ids: Collection[int], at: datetime) -> dict[int, tuple[Decimal, str]]:
-    """Give what the inventory says each instance costs per hour."""
+def _own_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
+    """Give what the inventory says each instance costs per hour; those of one price come in one row."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT DISTINCT ON (instance_id) instance_id, price_per_hour, currency FROM billing_instanceprice"
-            " WHERE instance_id = ANY(%s) AND valid_from <= %s ORDER BY instance_id, valid_from DESC",
+            "SELECT price_per_hour, currency, array_agg(instance_id) FROM (SELECT DISTINCT ON (instance_id) * FROM"
+            " billing_instanceprice WHERE instance_id = ANY(%s) AND valid_from <= %s"
+            " ORDER BY instance_id, valid_from DESC) latest WHERE price_per_hour IS NOT NULL GROUP BY 1, 2",
             [list(instance_ids), at],
         )
-        return {pk: (amount, currency) for pk, amount, currency in cursor.fetchall() if amount is not None}
+        found: dict[int, HourlyPrice] = {}
+        for amount, currency, ids in cursor.fetchall():
+            found.update(dict.fromkeys(ids, HourlyPrice(amount, currency, "inventory", False)))
+        return found
 
 
-def _listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
+def listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
     """Look instances up in the price book; machines of one kind share the answer."""
     listed = book()
-    known: dict[Subject, HourlyPrice | None] = {}
     found: dict[int, HourlyPrice] = {}
-    for pk, attributes in price_subjects_at(instance_ids, at).items():
-        subject = subject_of(attributes)
-        if subject not in known:
-            one = choose(listed, subject, at)
-            known[subject] = HourlyPrice(one.per_hour, one.currency, one.source, one.is_list_price) if one else None
-        price = known[subject]
-        if price is not None:
-            found[pk] = price
+    for subject, ids in price_kinds_at(instance_ids, at):
+        one = choose(listed, subject, at)
+        if one is not None:
+            found.update(dict.fromkeys(ids, HourlyPrice(one.per_hour, one.currency, one.source, one.is_list_price)))
     return found

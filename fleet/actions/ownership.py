@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -78,20 +78,20 @@ def make_telemetry_teams() -> int:
     return ensure_teams(set(names.exclude(namespace=None).values_list("namespace", flat=True).distinct()))
 
 
-def refresh_teams(*, now: datetime) -> int:
-    """Set the team of now of every instance: by the rules, else the one team that all its running jobs have."""
-    resolver = Resolver(now)
-    uses = (
-        GpuUse.objects.filter(end=None, gpu__instance__isnull=False)
-        .values_list("gpu__instance_id", "job_id")
-        .distinct()
-    )
+def refresh_teams(*, now: datetime, instance_ids: Collection[int] | None = None) -> int:
+    """Set the team of now of every instance (or of these): by rules and claims, else the one that all its jobs have."""
+    resolver = Resolver(now, instance_ids)
+    used = GpuUse.objects.filter(end=None, gpu__instance__isnull=False)
+    instances = Instance.objects.all()
+    if instance_ids is not None:
+        used, instances = used.filter(gpu__instance__in=instance_ids), instances.filter(pk__in=instance_ids)
+    uses = used.values_list("gpu__instance_id", "job_id").distinct()
     jobs: dict[int, set[int]] = {}
     for instance_id, job_id in uses:
         jobs.setdefault(instance_id, set()).add(job_id)
     resolver.load_jobs({job_id for ids in jobs.values() for job_id in ids})
     changed: dict[int | None, list[int]] = {}
-    for pk, before in Instance.objects.values_list("pk", "team_id"):
+    for pk, before in instances.values_list("pk", "team_id"):
         team_id = resolver.owned(pk, None, now).team_id
         if team_id is None:
             teams = {resolver.owned(pk, job_id, now).team_id for job_id in jobs.get(pk, ())}
@@ -103,16 +103,17 @@ def refresh_teams(*, now: datetime) -> int:
     return sum(len(ids) for ids in changed.values())
 
 
-def refresh_job_teams(*, now: datetime) -> int:
+def refresh_job_teams(*, now: datetime, job_ids: Collection[int] | None = None) -> int:
     """Set the team of every job that runs, and of one that ended since for the last time; give how many changed.
 
     A job is whose the rules say on the machine of its newest use: while it runs by those of ``now``, else by those of
-    its end.
+    its end. ``job_ids``: only these, settled or not.
     """
     newest = GpuUse.objects.filter(job=OuterRef("pk"), gpu__instance__isnull=False).order_by("-start", "-pk")
-    unsettled = Job.objects.filter(
-        Q(ended_at=None) | Q(team_settled_at=None) | Q(team_settled_at__lt=F("ended_at"))
-    ).annotate(instance_id=Subquery(newest.values("gpu__instance_id")[:1]))
+    is_unsettled = Q(ended_at=None) | Q(team_settled_at=None) | Q(team_settled_at__lt=F("ended_at"))
+    unsettled = Job.objects.filter(is_unsettled if job_ids is None else Q(pk__in=job_ids)).annotate(
+        instance_id=Subquery(newest.values("gpu__instance_id")[:1])
+    )
     rows = list(unsettled.exclude(instance_id=None).values_list("pk", "instance_id", "ended_at", "team_id"))
     resolver = Resolver(now, {instance_id for _, instance_id, _, _ in rows})
     resolver.load_jobs([pk for pk, *_ in rows])

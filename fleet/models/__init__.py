@@ -6,8 +6,9 @@ from fleet.models.gpu_hour import ChangedHour, GpuHour, MeteredSpan, RemeteredHo
 from fleet.models.idle_run import IdleRun
 from fleet.models.instance import Account, Instance, InstanceState, InstanceVersion
 from fleet.models.job import Job
-from fleet.models.ownership import OwnershipRule
+from fleet.models.ownership import Claim, OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
+from fleet.models.power import PowerBaseline
 from fleet.models.run import JobRun
 from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
@@ -17,6 +18,7 @@ __all__ = [
     "Account",
     "BadSample",
     "ChangedHour",
+    "Claim",
     "Exemption",
     "Finding",
     "Gpu",
@@ -34,6 +36,7 @@ __all__ = [
     "MeteredSpan",
     "OwnershipRule",
     "Policy",
+    "PowerBaseline",
     "RemeteredHour",
     "SampleHour",
     "Source",

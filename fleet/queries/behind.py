@@ -86,7 +86,7 @@ def _job(row: Mapping[str, Any], record: Record, rules: list[Any], teams: Mappin
         name=row["name"],
         kind=row["kind"],
         owner=facts.job_owner,
-        team_id=ids.get(match.team.casefold()) if match else None,
+        team_id=ids.get(match.team.casefold()) if match else row["team_id"],  # claimed, where no rule speaks
         started_at=datetime.fromisoformat(row["started_at"]),
         gpus=row["gpus"],
         state=row["state"],
@@ -111,7 +111,8 @@ _QUESTION = """
           WHERE r.valid_from = (SELECT max(valid_from) FROM fleet_ownershiprule WHERE valid_from <= %(at)s)
       ), '[]')::text END,
       (SELECT jsonb_agg(to_jsonb(held) ORDER BY held.started_at, held.name) FROM (
-          SELECT j.external_id AS name, j.kind, j.owner, j.labels, j.started_at, count(DISTINCT u.gpu_id) AS gpus,
+          SELECT j.external_id AS name, j.kind, j.owner, j.labels, j.started_at, j.team_id,
+                 count(DISTINCT u.gpu_id) AS gpus,
                  (SELECT v.state FROM fleet_verdict v WHERE v.subject_kind = 'job' AND v.subject_id = j.id
                   AND v."end" IS NULL) AS state
           FROM fleet_gpuuse u JOIN fleet_job j ON j.id = u.job_id

@@ -1,4 +1,4 @@
-"""Whose an instance or a job is at a time: dated rule sets over dated attributes."""
+"""Whose an instance or a job is at a time: dated rule sets over dated attributes, then what persons claimed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from common.periods import BEGINNING, Period
 from fleet.domain.ownership import NAMESPACE_RULE, Facts, team_name
 from fleet.models import Instance, InstanceVersion, Job, OwnershipRule
+from fleet.queries.claims import Claims
 from people.queries import team_ids_by_name
 
 
@@ -38,6 +39,7 @@ class Resolver:
         self.rule_starts, self.rule_sets = _rule_sets(until)
         self._teams = team_ids_by_name()
         self._accounts, self._versions = _versions(until, instance_ids)
+        self._claims = Claims(until, instance_ids)
         self._jobs: dict[int, JobFacts | None] = {}
         self._cache: dict[tuple[int, int, int, int | None], Owned] = {}
 
@@ -52,12 +54,16 @@ class Resolver:
             found = self._cache[key] = self._resolve(
                 self.rule_sets[rule_index], instance_id, attributes[version], job_id
             )
+        if found.team_id is None:
+            claimed = self._claims.team_at(instance_id, job_id, at)
+            return found if claimed is None else Owned(claimed, found.owner)
         return found
 
     def changes(self, instance_id: int, since: datetime, until: datetime) -> list[datetime]:
         """Give the moments in (since, until) at which the answer for an instance may change."""
         starts = self._versions.get(instance_id, _NO_VERSION)[0]
-        return sorted({at for at in (*self.rule_starts, *starts) if since < at < until})
+        cuts = self._claims.cuts(instance_id)
+        return sorted({at for at in (*self.rule_starts, *starts, *cuts) if since < at < until})
 
     def load_jobs(self, job_ids: Collection[int]) -> None:
         """Read many jobs at once, so that each need not be asked for."""

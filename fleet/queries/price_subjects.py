@@ -4,32 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime
 from math import ceil
 
 from django.db import connection
 
-
-@dataclass(frozen=True)
-class Attributes:
-    """What is known of an instance at a time; empty or None where it is not. ``gpu_count`` counts whole devices."""
-
-    provider: str = ""
-    sku: str = ""
-    gpu_model: str = ""
-    gpu_count: int | None = None
-    region: str = ""
-    purchase_option: str = ""
+from fleet.domain.price_subject import PriceSubject
 
 
-def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple[datetime, Attributes]]]:
+def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple[datetime, PriceSubject]]]:
     """Give, per instance, its attributes from each time on, in order of time. None asks for all instances.
 
     Model and count that the inventory does not tell come from the GPUs that telemetry shows there.
     """
     seen = _seen_gpus(instance_ids)
-    found: defaultdict[int, list[tuple[datetime, Attributes]]] = defaultdict(list)
+    found: defaultdict[int, list[tuple[datetime, PriceSubject]]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT i.id, coalesce(v.valid_from, 'epoch'),"
@@ -45,7 +34,7 @@ def price_subjects(instance_ids: Collection[int] | None) -> dict[int, list[tuple
         for instance, start, provider, sku, model, count, region, option in cursor.fetchall():
             seen_model, seen_count = seen.get(instance, ("", None))
             whole = seen_count if count is None else ceil(count)
-            found[instance].append((start, Attributes(provider, sku, model or seen_model, whole, region, option)))
+            found[instance].append((start, PriceSubject(provider, sku, model or seen_model, whole, region, option)))
     return found
 
 
@@ -75,21 +64,21 @@ def _seen_gpus(instance_ids: Collection[int] | None) -> dict[int, tuple[str, int
     }
 
 
-def price_subjects_at(instance_ids: Collection[int], at: datetime) -> dict[int, Attributes]:
-    """Give the attributes of some instances in force at ``at``; before an instance's first version, those of that one.
+def price_kinds_at(instance_ids: Collection[int], at: datetime) -> list[tuple[PriceSubject, list[int]]]:
+    """Give what instances looked like at ``at``, with those that looked so; before its first version, like that one.
 
     GPUs are looked at only where the inventory tells no model or no count.
     """
     with connection.cursor() as cursor:
-        cursor.execute(_SUBJECTS_AT, {"ids": list(instance_ids), "at": at})
+        cursor.execute(_KINDS_AT, {"ids": list(instance_ids), "at": at})
         rows = cursor.fetchall()
-    return {
-        pk: Attributes(provider, sku, model or "", None if count is None else ceil(count), region, option)
-        for pk, provider, sku, model, count, region, option in rows
-    }
+    return [
+        (PriceSubject(provider, sku, model, None if count is None else ceil(count), region, option), ids)
+        for provider, sku, model, count, region, option, ids in rows
+    ]
 
 
-_SUBJECTS_AT = f"""
+_KINDS_AT = f"""
     WITH known AS (
         SELECT i.id, coalesce(nullif(v.attributes ->> 'provider', ''), a.provider, '') AS provider,
                coalesce(v.attributes ->> 'sku', '') AS sku, nullif(v.attributes ->> 'gpu_model', '') AS model,
@@ -116,6 +105,7 @@ _SUBJECTS_AT = f"""
         SELECT instance_id, sum(n) AS n, (array_agg(model ORDER BY n DESC, first))[1] AS model
         FROM models GROUP BY instance_id
     )
-    SELECT k.id, k.provider, k.sku, coalesce(k.model, s.model), coalesce(k.count, s.n), k.region, k.option
-    FROM known k LEFT JOIN seen s ON s.instance_id = k.id
+    SELECT k.provider, k.sku, coalesce(k.model, s.model, ''), coalesce(k.count, s.n), k.region, k.option,
+           array_agg(k.id)
+    FROM known k LEFT JOIN seen s ON s.instance_id = k.id GROUP BY 1, 2, 3, 4, 5, 6
 """

@@ -43,11 +43,16 @@ class IdleInstance:
 
 @dataclass(frozen=True)
 class FleetNow:
-    """``instances``: state -> how many. ``metered_until``: the last good pass over hours. ``idle``: the idle ones."""
+    """``instances``: state -> how many. ``metered_until``: the last good pass over hours.
+
+    ``idle``: ids of the idle ones, the longest idle first; `idle_instances` reads what is shown of them.
+    ``idle_gpus``: the devices in them.
+    """
 
     instances: Mapping[str, int]
     metered_until: datetime | None
-    idle: list[IdleInstance]
+    idle: Sequence[int]
+    idle_gpus: int
 
     @property
     def total(self) -> int:
@@ -61,30 +66,48 @@ def instance_path(account: str | None, external_id: str) -> str:
 
 
 def fleet_now(choice: TeamChoice) -> FleetNow:
-    """Read the current verdicts of instances in one question; the idle ones in no order."""
+    """Count the current verdicts of instances and list the idle ones in one row, without any evidence."""
     condition, values = choice.condition("i.team_id")
     query = f"""
         WITH current AS (
-            SELECT v.state, v.reason, v.since, v.policy, v.confidence, v.evidence, i.id, i.account_id, i.external_id,
-                   i.host, i.team_id, i.gpu_count, i.attributes
+            SELECT v.state, v.since, i.id, i.gpu_count
             FROM fleet_verdict v JOIN fleet_instance i ON i.id = v.subject_id
             WHERE v.subject_kind = 'instance' AND v."end" IS NULL AND {condition}
-        ), whole AS (
-            SELECT (SELECT jsonb_object_agg(state, n)
-                    FROM (SELECT state, count(*) AS n FROM current GROUP BY state) counted),
-                   (SELECT max(ok_at) FROM fleet_jobrun WHERE name = 'meter')
+        ), idle AS (
+            SELECT * FROM current WHERE state IN ('held', 'empty')
         )
-        SELECT whole.*, i.id, a.name, i.external_id, i.host, i.team_id, i.gpu_count, i.attributes, i.state, i.reason,
-               i.since, i.policy, i.confidence, i.evidence || coalesce(f.evidence, '{{}}')
-        FROM whole LEFT JOIN current i ON i.state IN ('held', 'empty') LEFT JOIN fleet_account a ON a.id = i.account_id
-        LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'instance' AND f.subject_id = i.id
-            AND f.closed_at IS NULL
+        SELECT (SELECT jsonb_object_agg(state, n)
+                FROM (SELECT state, count(*) AS n FROM current GROUP BY state) counted),
+               (SELECT max(ok_at) FROM fleet_jobrun WHERE name = 'meter'),
+               (SELECT array_agg(id ORDER BY since, id) FROM idle),
+               (SELECT sum(gpu_count) FROM idle)
     """
     with connection.cursor() as cursor:
         cursor.execute(query, values)
-        rows = cursor.fetchall()
-    idle = [_idle_instance(row[2:]) for row in rows if row[2] is not None]
-    return FleetNow(orjson.loads(rows[0][0] or "{}"), rows[0][1], idle)
+        states, metered_until, idle, gpus = cursor.fetchone()
+    return FleetNow(orjson.loads(states or "{}"), metered_until, idle or [], gpus or 0)
+
+
+def idle_instances(instance_ids: Sequence[int]) -> dict[int, IdleInstance]:
+    """Read these instances in full, for a page that shows them; what stopped being idle meanwhile is not among them.
+
+    The ids are those of `fleet_now`, which has seen to who may see them.
+    """
+    if not instance_ids:
+        return {}
+    with connection.cursor() as cursor:
+        cursor.execute(_IN_FULL, [list(instance_ids)])
+        return {row[0]: _idle_instance(row) for row in cursor.fetchall()}
+
+
+_IN_FULL = """
+    SELECT i.id, a.name, i.external_id, i.host, i.team_id, i.gpu_count, i.attributes, v.state, v.reason,
+           v.since, v.policy, v.confidence, v.evidence || coalesce(f.evidence, '{}')
+    FROM fleet_verdict v JOIN fleet_instance i ON i.id = v.subject_id LEFT JOIN fleet_account a ON a.id = i.account_id
+    LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'instance' AND f.subject_id = i.id
+        AND f.closed_at IS NULL
+    WHERE v.subject_kind = 'instance' AND v."end" IS NULL AND v.state IN ('held', 'empty') AND v.subject_id = ANY(%s)
+"""
 
 
 def _idle_instance(row: Sequence[Any]) -> IdleInstance:

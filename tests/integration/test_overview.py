@@ -9,7 +9,9 @@ from decimal import Decimal
 from html import unescape
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from fleet.models import Source, SourcePull
 from people.actions.world import advance_world
@@ -181,6 +183,18 @@ def test_every_idle_machine_is_found_page_by_page(admin: Client, teams: dict[str
     first, second = admin.get("/idle/").content.decode(), admin.get("/idle/?page=2").content.decode()
     assert len(re.findall(r'href="/instances/lab/m-\d\d/"', first)) == 50
     assert re.findall(r'href="/instances/lab/(m-\d\d)/"', second) == ["m-50", "m-51"]
+
+
+def test_evidence_is_read_of_the_machines_that_are_shown(admin: Client, teams: dict[str, Team]) -> None:
+    now = datetime.now(UTC)
+    for index in range(9):
+        machine(f"m-{index}", teams["nlp"], "held", now=now, price=f"{100 - index}")
+    for address, shown in (("/idle/top/", 6), ("/", 6), ("/idle/", 9)):
+        with CaptureQueriesContext(connection) as asked:
+            admin.get(address)
+        reading = [one["sql"] for one in asked if "v.evidence" in one["sql"]]
+        ids = [sql.rpartition("ANY(")[2].partition("}")[0] for sql in reading]
+        assert [len(re.findall(r"\d+", one)) for one in ids] == [shown], address
 
 
 def test_under_replay_the_page_says_so_and_keeps_its_time(admin: Client, teams: dict[str, Team]) -> None:

@@ -27,11 +27,13 @@ class Line:
 PAGE = (302, 200, 200, 200, 200, 200, 200)  # for everybody who is signed in, each with their own rows
 OF_A_TEAM = (302, 404, 200, 200, 200, 200, 200)
 OPEN = (200,) * 7
+ADMINS = (302, 403, 403, 403, 403, 403, 200)
 API = (401, 200, 200, 200, 200, 200, 200)
 API_OF_A_TEAM = (401, 404, 200, 200, 200, 200, 200)
 API_OF_ALL = (401, 403, 403, 403, 200, 200, 200)
 NEVER = (401, 405, 405, 405, 405, 405, 405)
 NOT_HERE = (405,) * 7
+NOT_HERE_BUT_HOME = (302,) * 7  # a choice of language is a POST; a GET leads back and changes nothing
 
 LINES = [
     Line("", "/", PAGE),
@@ -54,10 +56,48 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # people, roles, teams, invitations, audit
+    Line("settings/people/", "/settings/people/", (302, 403, 403, 200, 403, 403, 200)),
+    Line("settings/people/", "/settings/people/", (302, 403, 403, 400, 403, 403, 400), "POST", {"act": "no-such"}),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 403, 403, 403, 201),
+        "POST",
+        {"act": "add", "email": "new@example.com", "role": "admin", "team": ""},
+    ),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 404, 403, 403, 404),
+        "POST",
+        {"act": "remove", "grant": "9"},
+    ),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 403, 403, 403, 404),
+        "POST",
+        {"act": "off", "person": "9"},
+    ),
+    Line("settings/teams/", "/settings/teams/", ADMINS),
+    Line(
+        "settings/teams/",
+        "/settings/teams/",
+        (302, 403, 403, 403, 403, 403, 400),
+        "POST",
+        {"act": "make", "name": "", "parent": "", "cost_center": ""},
+    ),
+    Line("invitations/<str:token>/", "/invitations/none/", (404,) * 7),
+    Line("invitations/<str:token>/", "/invitations/none/", (404,) * 7, "POST", {"name": "x", "password": "y"}),
+    Line("audit/", "/audit/", (302, 403, 403, 403, 200, 403, 200)),
+    Line("audit/", "/audit/", NOT_HERE, "POST"),
     Line("sign-in/", "/sign-in/", (200, 302, 302, 302, 302, 302, 302)),
     Line("sign-in/", "/sign-in/", (400, 302, 302, 302, 302, 302, 302), "POST"),
     Line("sign-out/", "/sign-out/", NOT_HERE),
     Line("sign-out/", "/sign-out/", (302,) * 7, "POST"),
+    Line("language/", "/language/", NOT_HERE_BUT_HOME),
+    Line("language/", "/language/", (302,) * 7, "POST", {"language": "zh-hans"}),
     Line("healthz", "/healthz", OPEN),
     Line("readyz", "/readyz", (503,) * 7),
     Line("metrics", "/metrics", OPEN),

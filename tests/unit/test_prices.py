@@ -8,18 +8,19 @@ from typing import Any
 
 import pytest
 
-from billing.domain.prices import Listed, Segment, Subject, choose, fits, per_gb_month, segments
+from billing.domain.prices import Listed, Segment, choose, fits, per_gb_month, segments
+from fleet.domain.price_subject import PriceSubject
 
 AT = datetime(2025, 6, 3, 11, tzinfo=UTC)
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-P5 = Subject("aws", "p5.48xlarge", "H100-SXM5-80GB", 8, "us-east-1", "on_demand")
+P5 = PriceSubject("aws", "p5.48xlarge", "H100-SXM5-80GB", 8, "us-east-1", "on_demand")
 
 
 def listed(price: str, unit: str = "instance_hour", **more: Any) -> Listed:
     return Listed(**{"valid_from": BEGINNING, "currency": "USD", "unit": unit, "price": Decimal(price), **more})
 
 
-def amount(book: list[Listed], subject: Subject = P5, at: datetime = AT) -> str | None:
+def amount(book: list[Listed], subject: PriceSubject = P5, at: datetime = AT) -> str | None:
     found = choose(book, subject, at)
     return None if found is None else str(found.per_hour)
 
@@ -66,23 +67,25 @@ def test_what_contradicts_is_no_price(more: dict[str, Any]) -> None:
 def test_spot_owned_and_reserved_are_never_priced_as_on_demand() -> None:
     book = [listed("55", provider="aws", gpu_model="H100-SXM5-80GB", purchase_option="on_demand", is_suggested=True)]
     for option, expected in (("", "55"), ("on_demand", "55"), ("spot", None), ("owned", None), ("reserved", None)):
-        assert amount(book, Subject("aws", "", "H100-SXM5-80GB", 8, "", option)) == expected
+        assert amount(book, PriceSubject("aws", "", "H100-SXM5-80GB", 8, "", option)) == expected
 
 
 def test_a_listed_price_is_for_its_provider_and_one_without_for_hosts_without() -> None:
     anywhere = listed("5", "gpu_hour", gpu_model="H100-SXM5-80GB", purchase_option="on_demand", is_suggested=True)
-    assert amount([anywhere], Subject(gpu_model="NVIDIA H100 80GB HBM3", gpu_count=2)) == "10"
-    assert amount([anywhere], Subject("on-prem", "", "H100-SXM5-80GB", 8)) is None
+    assert amount([anywhere], PriceSubject(gpu_model="NVIDIA H100 80GB HBM3", gpu_count=2)) == "10"
+    assert amount([anywhere], PriceSubject("on-prem", "", "H100-SXM5-80GB", 8)) is None
 
 
 def test_per_gpu_without_a_count_is_no_price() -> None:
-    assert amount([listed("5", "gpu_hour", gpu_model="H100-SXM5-80GB")], Subject("x", "", "H100-SXM5-80GB")) is None
+    assert (
+        amount([listed("5", "gpu_hour", gpu_model="H100-SXM5-80GB")], PriceSubject("x", "", "H100-SXM5-80GB")) is None
+    )
 
 
 def test_declared_prices_that_the_inventory_cannot_choose_between_are_none() -> None:
     east = listed("55", sku="p5.48xlarge", region="us-east-1")
     west = listed("66", sku="p5.48xlarge", region="us-west-1")
-    nowhere = Subject("aws", "p5.48xlarge", "", 8)
+    nowhere = PriceSubject("aws", "p5.48xlarge", "", 8)
     assert amount([east, west], nowhere) is None
     assert amount([east], nowhere) == "55"
     assert amount([east, west], P5) == "55"
@@ -90,16 +93,16 @@ def test_declared_prices_that_the_inventory_cannot_choose_between_are_none() -> 
 
 def test_a_price_with_a_sku_holds_for_its_model_where_no_sku_is_known() -> None:
     one = listed("55", sku="p5.48xlarge", gpu_model="H100-SXM5-80GB", gpu_count=8)
-    assert fits(one, Subject("aws", "", "H100-SXM5-80GB", 8))
-    assert not fits(one, Subject("aws", "", "", 8))
+    assert fits(one, PriceSubject("aws", "", "H100-SXM5-80GB", 8))
+    assert not fits(one, PriceSubject("aws", "", "", 8))
     assert not fits(
-        listed("55", sku="p5.48xlarge", gpu_model="H100-SXM5-80GB"), Subject("aws", "", "H100-SXM5-80GB", 8)
+        listed("55", sku="p5.48xlarge", gpu_model="H100-SXM5-80GB"), PriceSubject("aws", "", "H100-SXM5-80GB", 8)
     )
 
 
 def test_spellings_of_a_model_are_one_model() -> None:
     assert (
-        amount([listed("2", "gpu_hour", gpu_model="NVIDIA A100-SXM4-80GB")], Subject("x", "", "A100-SXM-80GB", 1))
+        amount([listed("2", "gpu_hour", gpu_model="NVIDIA A100-SXM4-80GB")], PriceSubject("x", "", "A100-SXM-80GB", 1))
         == "2"
     )
 

@@ -1,33 +1,26 @@
-"""Pages of money: the overview with its files, and what is idle right now."""
+"""The overview: what a person must know first."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from billing import charts
-from billing.filters import MonthChoice, read_choice, read_team
-from billing.queries.idle_now import IdleNow, idle_now
+from billing.filters import MonthChoice, read_choice
 from billing.queries.month import Month, month_of
-from billing.queries.prices_now import PricesNow
-from billing.tables import CurrencyBlock, csv_rows, currency_blocks, idle_rows, largest_teams
+from billing.tables.blocks import CurrencyBlock, csv_rows, currency_blocks, largest_teams
+from billing.views.idle import idle_context
 from common.csv_files import csv_lines
 from common.errors import BadInput
 from common.state_words import STATE_WORDS
 from fleet.queries.health import sources_health
-from fleet.queries.standing import FleetNow, fleet_now
-from people.roles import TeamChoice
 from people.visitor import Visitor, signed_in
 
 TEAMS_IN_PICTURE = 8
-IDLE_ON_OVERVIEW = 6
-IDLE_ON_PAGE = 50
-SHORT_LIST = 3  # beside so few idle machines the table of states has room
 
 
 @require_safe
@@ -40,7 +33,7 @@ def overview(request: HttpRequest, visitor: Visitor) -> HttpResponse:
         return render(request, "400.html", {"hint": f"{error.message} {error.hint}"}, status=400)
     context: dict[str, Any] = {"nav": "overview", "visitor": visitor, "choice": choice}
     context["sources"] = sources_health(visitor.now)
-    context |= _idle_context(choice.teams, choice.team, visitor)
+    context |= idle_context(choice.teams, choice.team, visitor)
     if not choice.has_data and not context["fleet"].instances:
         context["is_failing"] = any(source.is_failing for source in context["sources"])
         return render(request, "billing/first_run.html", context)
@@ -63,44 +56,6 @@ def overview_csv(request: HttpRequest, visitor: Visitor) -> HttpResponse | Strea
     answer = StreamingHttpResponse(csv_lines(csv_rows(blocks)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="fleetledger-teams-{choice.month:%Y-%m}-usage.csv"'
     return answer
-
-
-@require_safe
-@signed_in
-def idle_top(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    """Give the overview's list of idle machines anew; it asks for it once a minute."""
-    team = request.GET.get("team", "")
-    context = {"visitor": visitor} | _idle_context(read_team(team, visitor), team, visitor)
-    return render(request, "billing/_idle_top.html", context)
-
-
-@require_safe
-@signed_in
-def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    """List every machine that is idle now, dearest first, page by page."""
-    team = request.GET.get("team", "")
-    idle = _priced(fleet_now(read_team(team, visitor)), visitor)
-    page = Paginator(idle.rows, IDLE_ON_PAGE).get_page(request.GET.get("page"))
-    rows = idle_rows(page.object_list, visitor.teams, visitor.now, visitor.house.zone)
-    context = {"nav": "idle", "visitor": visitor, "team": team, "idle": idle, "page": page, "rows": rows}
-    return render(request, "billing/idle.html", context | {"sources": sources_health(visitor.now)})
-
-
-def _priced(fleet: FleetNow, visitor: Visitor) -> IdleNow:
-    return idle_now(fleet.idle, PricesNow(), visitor.now)
-
-
-def _idle_context(teams: TeamChoice, team: str, visitor: Visitor) -> dict[str, Any]:
-    """Give what the list of idle machines on the overview needs."""
-    fleet = fleet_now(teams)
-    idle = _priced(fleet, visitor)
-    return {
-        "team": team,
-        "idle": idle,
-        "fleet": fleet,
-        "has_room": len(idle.rows) <= SHORT_LIST,
-        "idle_rows": idle_rows(idle.rows[:IDLE_ON_OVERVIEW], visitor.teams, visitor.now, visitor.house.zone),
-    }
 
 
 def _with_pictures(blocks: list[CurrencyBlock], month: Month, choice: MonthChoice) -> list[dict[str, Any]]:

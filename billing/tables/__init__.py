@@ -1,0 +1,1 @@
+"""Tables of money, as pages and files show them."""

@@ -1,0 +1,15 @@
+"""Addresses of pages of money."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from billing.views.idle import idle_list, idle_top
+from billing.views.overview import overview, overview_csv
+
+urlpatterns: list[URLPattern] = [
+    path("", overview, name="overview"),
+    path("teams.csv", overview_csv, name="overview_csv"),
+    path("idle/", idle_list, name="idle_list"),
+    path("idle/top/", idle_top, name="idle_top"),
+]
