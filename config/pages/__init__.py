@@ -1,1 +1,1 @@
-"""Pages that look at all of it: sources and data health, the first run, settings."""
+"""Pages of the product as a whole: help, the design system, search; sources, the first run, settings."""

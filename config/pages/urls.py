@@ -1,13 +1,14 @@
-"""Addresses of the pages that look at all of it."""
+"""Addresses of help, the design system, search."""
 
 from __future__ import annotations
 
-from django.urls import URLPattern, path
+from django.urls import path
 
-from config.pages.sources import check_sources, source, sources
+from config.pages import help as help_pages
+from config.pages.design import design
 
-urlpatterns: list[URLPattern] = [
-    path("sources/", sources, name="sources"),
-    path("sources/check/", check_sources, name="check_sources"),
-    path("sources/<str:name>/", source, name="source"),
+urlpatterns = [
+    path("design/", design, name="design"),
+    path("help/", help_pages.index, name="help"),
+    path("help/<slug:name>/", help_pages.page, name="help_page"),
 ]
