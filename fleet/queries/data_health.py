@@ -199,4 +199,5 @@ def account_rows() -> list[AccountRow]:
             " WHERE i.account_id = a.id GROUP BY state) counted), '{}')"
             " FROM fleet_account a WHERE a.removed_at IS NULL ORDER BY a.name"
         )
-        return [AccountRow(*row[:-1], **{"instances": _read(row[-1])}) for row in cursor.fetchall()]
+        rows = cursor.fetchall()
+    return [AccountRow(name, kind, provider, at, own, _read(states)) for name, kind, provider, at, own, states in rows]
