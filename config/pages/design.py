@@ -114,7 +114,9 @@ def picture() -> Picture:
         id="figure-design", title=_("Spend by day"), figure=daily_spend(days, spend, "USD", words),
         summary=_("One bar per day, split by GPU state"), unit="USD",
         period=days_text(date(2025, 6, 1), date(2025, 6, 19)), zone="Europe/Berlin",
-        cut=_("usage cut, effective"), until=AT, gaps=ngettext("1 day without any data", "%(n)s days without any data", 1) % {"n": 1}, rows="#machines", file="?as=csv",
+        cut=_("usage cut, effective"), until=AT,
+        gaps=ngettext("1 day without any data", "%(n)s days without any data", 1) % {"n": 1},
+        rows="#machines", file="?as=csv",
         how="money#provisional-cost", legend=STATES[:5], size="s",
     )  # fmt: skip
 
