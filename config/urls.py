@@ -6,12 +6,11 @@ from django.urls import URLPattern, URLResolver, include, path
 from django.views.i18n import set_language
 
 from config.views import healthz, metrics, readyz
-from fleet.views import instance
 from people.views import sign_in, sign_out, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("billing.urls")),
-    path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
+    path("", include("fleet.urls")),
     path("settings/tokens/", tokens, name="tokens"),
     path("api/", include("config.api.urls")),
     path("sign-in/", sign_in, name="sign_in"),

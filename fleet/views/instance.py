@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from billing.queries.instance_cost import instance_cost
 from billing.queries.prices_now import PricesNow
 from common.periods import iso, local_day, month_period
-from fleet.charts import STEP_SECONDS, gpu_activity
+from fleet.charts.activity import STEP_SECONDS, gpu_activity
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.next_steps import next_steps
 from fleet.domain.ports import HourlyPrice
@@ -24,7 +24,7 @@ from fleet.queries.behind import Behind, behind
 from fleet.queries.fleet_at import FORGOTTEN_AFTER
 from fleet.queries.record import Record, record_of
 from fleet.sentences import next_sentence
-from fleet.tables import (
+from fleet.tables.record import (
     activity_rows,
     gpu_rows,
     history_rows,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from common.money import plain
 from common.periods import iso
-from fleet.charts import ActivityRow
+from fleet.charts.activity import ActivityRow
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State
 from fleet.queries.activity import GpuActivity
