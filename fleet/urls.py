@@ -6,10 +6,12 @@ from django.urls import URLPattern, path
 
 from fleet.views.fleet_map import fleet_map
 from fleet.views.instance import instance
+from fleet.views.jobs import jobs
 from fleet.views.machines import instances
 
 urlpatterns: list[URLPattern] = [
     path("fleet/", fleet_map, name="fleet_map"),
     path("instances/", instances, name="instances"),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
+    path("jobs/", jobs, name="jobs"),
 ]

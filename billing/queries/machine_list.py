@@ -116,6 +116,15 @@ class MachineList:
 
     def rows(self, cut: Cut) -> list[MachineCost]:
         """Give some of the machines, sorted."""
+        return self._with_figures(self._found_rows(cut))
+
+    def all_rows(self, cut: Cut) -> Iterator[MachineCost]:
+        """Give all machines, sorted; what they cost is read piece by piece."""
+        found = self._found_rows(Cut(cut.sort, cut.descending))
+        for start in range(0, len(found), CHUNK):
+            yield from self._with_figures(found[start : start + CHUNK])
+
+    def _found_rows(self, cut: Cut) -> list[tuple[Any, ...]]:
         joins = {"cost": "month", "used": "used", "findings": "found"}
         more = [joins[cut.sort]] if cut.sort in joins else []
         side = {
@@ -130,17 +139,12 @@ class MachineList:
                    coalesce(r.currency, ''), coalesce(r.is_list, FALSE)
             FROM machine m LEFT JOIN rate r ON r.id = m.id LEFT JOIN people_team t ON t.id = m.team_id
             {" ".join(side[name] for name in more)} ORDER BY {cut.order(SORTS)} lower(m.external_id), m.id {cut.page}"""
-        found = read(query, self._values)
+        return read(query, self._values)
+
+    def _with_figures(self, found: Sequence[tuple[Any, ...]]) -> list[MachineCost]:
         figures = self._figures([row[0] for row in found])
         nothing = _Figures()
         return [MachineCost(*row, **vars(figures.get(row[0], nothing))) for row in found]
-
-    def all_rows(self, cut: Cut) -> Iterator[MachineCost]:
-        """Give all machines, sorted, in pieces."""
-        offset = 0
-        while piece := self.rows(Cut(cut.sort, cut.descending, CHUNK, offset)):
-            yield from piece
-            offset += CHUNK
 
     def totals(self) -> MachineTotals:
         """Count and sum all of them, in one question."""
