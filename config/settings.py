@@ -247,7 +247,7 @@ ALERT_RENDERERS = dict.fromkeys(
         "unknown_host",
     ),
     "fleet.sentences.render",
-)
+) | {"invitation": "config.mails.invitation"}
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 

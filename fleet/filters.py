@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.http import Http404, QueryDict
 from django.utils.translation import gettext as _
 
+from common.code_words import word_of
 from common.errors import BadInput
+from common.periods import STEP, Period, floor_mark
 from common.state_words import STATE_WORDS
 from fleet.domain.machine_filter import GPUS_MISSING, NONE, NOT_SEEN, SEEN_CHOICES, STATES, MachineFilter
 from fleet.domain.states import FindingKind
@@ -84,7 +87,7 @@ def machine_filters(chosen: Chosen, choices: MachineChoices, visitor: Visitor) -
         bars.insert(1, ("exact", _("Sub-teams"), [("1", _("left out"))]))
     if chosen.values["finding"]:
         kind = chosen.values["finding"]
-        bars.append(("finding", _("Finding"), [(kind, kind.replace("_", " "))]))
+        bars.append(("finding", _("Finding"), [(kind, word_of("finding", kind))]))
     return [
         {"name": name, "label": label, "value": chosen.values[name], "options": [("", _("All")), *options]}
         for name, label, options in bars
@@ -102,3 +105,43 @@ def address(params: QueryDict, **changes: str | Sequence[str]) -> str:
         if name not in changes:
             asked.pop(name, None)
     return f"?{asked.urlencode()}"
+
+
+@dataclass(frozen=True)
+class Span:
+    """The period that a page is about. ``key``: 24h, 7d, 30d, or "" for one of its own."""
+
+    key: str
+    period: Period
+
+
+SPANS = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
+LONGEST_SPAN = timedelta(days=800)
+
+
+def read_span(params: Mapping[str, str], visitor: Visitor) -> Span:
+    """Read ``period``, or ``since`` and ``until``; a time without a zone is one of the organisation's.
+
+    Raises BadInput: bad_period, bad_time.
+    """
+    end = floor_mark(visitor.now)
+    if params.get("since"):
+        since = _time(params["since"], "since", visitor)
+        until = min(_time(params["until"], "until", visitor), end) if params.get("until") else end
+        if not timedelta(0) < until - since <= LONGEST_SPAN:
+            hint = f"It must end after it starts, and be no longer than {LONGEST_SPAN.days} days."
+            raise BadInput("bad_period", "since, until: this is no period that can be shown.", hint=hint)
+        return Span("", Period(floor_mark(since), max(floor_mark(until), floor_mark(since) + STEP)))
+    key = params.get("period", "") or "24h"
+    if key not in SPANS:
+        raise BadInput("bad_period", f"period: there is no {key[:40]!r}.", hint=f"There are: {', '.join(SPANS)}.")
+    return Span(key, Period(end - SPANS[key], end))
+
+
+def _time(text: str, name: str, visitor: Visitor) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        hint = "Write 2025-06-03, 2025-06-03T11:00 or 2025-06-03T11:00:00Z."
+        raise BadInput("bad_time", f"{name}: {text[:40]!r} is no time.", hint=hint) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=visitor.house.zone)).astimezone(UTC)

@@ -6,6 +6,7 @@ from django.urls import URLPattern, path
 
 from fleet.views.fleet_map import fleet_map
 from fleet.views.instance import instance
+from fleet.views.job import job
 from fleet.views.jobs import jobs
 from fleet.views.machines import instances
 
@@ -14,4 +15,5 @@ urlpatterns: list[URLPattern] = [
     path("instances/", instances, name="instances"),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
     path("jobs/", jobs, name="jobs"),
+    path("jobs/<str:source>/<path:external_id>/", job, name="job"),
 ]

@@ -18,7 +18,7 @@ from common.clock import real_now
 from common.errors import BadInput
 from people.models import User
 from people.queries import House, TeamName, house, teams
-from people.roles import TeamChoice, visible_teams, with_sub_teams
+from people.roles import Right, TeamChoice, has_right, scope_of, visible_teams, with_sub_teams
 
 P = ParamSpec("P")
 
@@ -52,6 +52,25 @@ class Visitor:
         """All rows that may be shown."""
         return TeamChoice(self.visible, unassigned=self.sees_all)
 
+    def can(self, right: Right | str, team_id: int | None = None) -> bool:
+        """Say whether this person has ``right`` for a team; without one: everywhere."""
+        return has_right(Right(right), self.house.granted, self.parents, team_id)
+
+    def can_somewhere(self, right: Right | str) -> bool:
+        """Say whether this person has ``right`` for some team, or everywhere."""
+        scope = scope_of(Right(right), self.house.granted, self.parents)
+        return scope is None or bool(scope)
+
+    @property
+    def rights(self) -> frozenset[str]:
+        """The rights that this person has for some team at least: which pages and buttons are shown."""
+        return frozenset(right.value for right in Right if self.can_somewhere(right))
+
+    @property
+    def parents(self) -> dict[int, int | None]:
+        """Every team's parent, by id."""
+        return {team.id: team.parent_id for team in self.every_team.values()}
+
     def team_named(self, name: str) -> TeamName | None:
         """Find a visible team by name, in any case; another's team is not found."""
         return next((team for team in self.teams.values() if team.name.lower() == name.lower()), None)
@@ -64,7 +83,9 @@ class Visitor:
 def visitor_of(user: User) -> Visitor:
     """Read what a page needs to know about ``user``. Under replay the page's time is the world's."""
     place, every = house(user), teams()
-    visible = visible_teams(place.granted, {team.id: team.parent_id for team in every.values()})
+    visible = visible_teams(
+        (grant.team_id for grant in place.granted), {team.id: team.parent_id for team in every.values()}
+    )
     shown = every if visible is None else {team.id: team for team in every.values() if team.id in visible}
     now = place.world_at if place.is_replaying and place.world_at else real_now()
     return Visitor(user=user, house=place, teams=shown, every_team=every, visible=visible, now=now)

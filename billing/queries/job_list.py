@@ -34,6 +34,7 @@ SORTS = {
 
 FACTS = (
     "id", "external_id", "kind", "owner", "team_id", "started_at", "ended_at", "state", "mean_pct", "advice",
+    "source",
 )  # fmt: skip
 
 
@@ -54,6 +55,7 @@ class JobCost:
     state: str | None
     mean_pct: float | None
     advice: Mapping[str, Any] | None
+    source: str | None
     nodes: int = 0
     gpus: int = 0
     hours: Mapping[str, float] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class JobCost:
     @property
     def path(self) -> str:
         """The address of its page."""
-        return job_path(self.id)
+        return job_path(self.source, self.external_id, self.started_at if self.ended_at else None)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class JobList:
             joins = "LEFT JOIN width w ON w.job_id = m.id"
         query = f"""WITH {", ".join(parts)}
             SELECT m.id, m.external_id, m.kind, m.owner, m.team_id, m.started_at, m.ended_at, m.state, m.mean_pct,
-                   m.advice::text
+                   m.advice::text, m.source
             FROM job m LEFT JOIN people_team p ON p.id = m.team_id {joins}
             ORDER BY {cut.order(SORTS)} m.id DESC {cut.page}"""
         return read(query, self._values)

@@ -22,6 +22,7 @@ from fleet.actions.clocks import (
 )
 from fleet.actions.findings_pass import sync_all
 from fleet.actions.idle_runs import keep_runs
+from fleet.actions.power import with_baselines
 from fleet.actions.verdict_rows import Key, More, Said, write_verdicts
 from fleet.domain.carry import Carry
 from fleet.domain.idle_rule import IdleRule
@@ -54,7 +55,7 @@ class JudgeResult:
 @transaction.atomic
 def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     """Judge every GPU, instance and job at the last mark up to ``now``; keep the organisation's idle runs."""
-    fleet = fleet_at(floor_mark(now))
+    fleet = with_baselines(fleet_at(floor_mark(now)))
     judged = blank(fleet)
 
     kept_rule = rule_spans(fleet.mark)[-1].rule  # that of the idle runs; another one from a change at this very mark on

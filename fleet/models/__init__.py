@@ -8,6 +8,7 @@ from fleet.models.instance import Account, Instance, InstanceState, InstanceVers
 from fleet.models.job import Job
 from fleet.models.ownership import Claim, OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
+from fleet.models.power import PowerBaseline
 from fleet.models.run import JobRun
 from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
@@ -35,6 +36,7 @@ __all__ = [
     "MeteredSpan",
     "OwnershipRule",
     "Policy",
+    "PowerBaseline",
     "RemeteredHour",
     "SampleHour",
     "Source",

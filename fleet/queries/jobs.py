@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import orjson
 from django.db import connection
 
+from common.periods import iso
 from fleet.domain.job_filter import JobFilter
 from fleet.queries.standing import instance_path
 from people.roles import TeamChoice
@@ -17,8 +19,8 @@ from people.roles import TeamChoice
 OWNER = "coalesce(nullif(j.owner, ''), j.labels ->> 'owner', '')"
 _JOBS = """
     SELECT j.id, j.external_id, j.kind, {owner} AS owner, j.team_id, j.started_at, j.ended_at, v.state, v.reason,
-           v.since, (v.evidence ->> 'mean_pct')::float8 AS mean_pct, f.evidence AS advice
-    FROM fleet_job j
+           v.since, (v.evidence ->> 'mean_pct')::float8 AS mean_pct, f.evidence AS advice, s.name AS source
+    FROM fleet_job j LEFT JOIN fleet_source s ON s.id = j.source_id
     LEFT JOIN fleet_verdict v ON v.subject_kind = 'job' AND v.subject_id = j.id AND v."end" IS NULL
     LEFT JOIN fleet_finding f ON f.kind = 'low_utilization' AND f.subject_kind = 'job' AND f.subject_id = j.id
         AND f.closed_at IS NULL
@@ -101,16 +103,27 @@ class JobRecord:
     findings: Sequence[Mapping[str, Any]]
 
 
-def job_path(job_id: int) -> str:
-    """Give the address of a job's page."""
-    return f"/jobs/{job_id}/"
+def job_path(source: str | None, external_id: str, started_at: datetime | None = None) -> str:
+    """Give the address of a job's page; with ``started_at`` that of this run, else of the newest with this id."""
+    path = f"/jobs/{quote(source or '-', safe='')}/{quote(external_id, safe='/:')}/"
+    return path if started_at is None else f"{path}?{urlencode({'started': iso(started_at)})}"
 
 
-def job_record(job_id: int, choice: TeamChoice) -> JobRecord | None:
-    """Give one job in one question; None when there is none, and also when it may not be seen."""
+def job_record(
+    source: str, external_id: str, choice: TeamChoice, started_at: datetime | None = None
+) -> JobRecord | None:
+    """Give a job in one question, the newest run of its id up to ``started_at``; ``source`` "-": without one.
+
+    None when there is none, and also when it may not be seen.
+    """
     seen, values = choice.condition("j.team_id")
+    of_source = "j.source_id IS NULL" if source == "-" else "s.name = %s"
+    names = [] if source == "-" else [source]
     with connection.cursor() as cursor:
-        cursor.execute(_RECORD.format(owner=OWNER, seen=seen), [job_id, *values])
+        cursor.execute(
+            _RECORD.format(owner=OWNER, seen=seen, source=of_source),
+            [external_id, *names, started_at, started_at, *values],
+        )
         row = cursor.fetchone()
     if row is None:
         return None
@@ -188,5 +201,7 @@ _RECORD = """
                          ORDER BY d.opened_at DESC) AS found
         FROM fleet_finding d WHERE d.subject_kind = 'job' AND d.subject_id = j.id
     ) seen ON TRUE
-    WHERE j.id = %s AND {seen}
+    WHERE j.external_id = %s AND {source} AND (%s::timestamptz IS NULL
+        OR j.started_at < %s::timestamptz + interval '1 second') AND {seen}
+    ORDER BY j.started_at DESC, j.id DESC LIMIT 1
 """

@@ -49,6 +49,7 @@ class GpuNow:
     vendor: str
     mig_instance: str
     memory_total_mib: int | None
+    power_limit_watts: float | None
     first_seen_at: datetime
     last_seen_at: datetime
     verdict: Judged | None
@@ -126,14 +127,17 @@ def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Reco
         verdict=next((one for one in history if one.end is None), None),
         history=history,
         gpus=[_gpu(one) for one in devices],
-        findings=[_seen(value) for value in row.seen],
+        findings=[
+            _seen(value) for value in row.seen if value["subject_kind"] != "job" or choice.covers(value["team_id"])
+        ],
     )
 
 
 def _gpu(row: Any) -> GpuNow:
     """Read a GPU's row with its current ``verdict``."""
     return GpuNow(
-        row.pk, str(row), row.index, row.model, row.vendor, row.mig_instance, row.memory_total_mib, row.first_seen_at,
+        row.pk, str(row), row.index, row.model, row.vendor, row.mig_instance, row.memory_total_mib,
+        row.power_limit_watts, row.first_seen_at,
         row.last_seen_at, _judged(row.verdict) if row.verdict else None,
     )  # fmt: skip
 
@@ -165,7 +169,7 @@ def _time(text: str | None) -> datetime | None:
 
 def _findings() -> ArraySubquery:
     """Give the newest findings of an instance as JSON values of its own row."""
-    fields = ("kind", "subject_name", "since", "opened_at", "closed_at", "evidence")
+    fields = ("kind", "subject_kind", "team_id", "subject_name", "since", "opened_at", "closed_at", "evidence")
     rows = Finding.objects.filter(instance=OuterRef("pk")).order_by("-opened_at")[:HISTORY]
     return ArraySubquery(rows.values(json=JSONObject(**{name: name for name in fields})))
 

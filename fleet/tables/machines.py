@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common.cells import Kind, Link, Money
+from common.code_words import word_of
 from common.listed import Total
 from common.listing import Column, TableSpec
 from fleet.domain.states import IDLE
@@ -89,7 +90,7 @@ def machine_line(row: Any, team_names: Mapping[int, str], now: datetime) -> Mach
     costs = [Money(amount, currency) for currency, amount in row.month.items()]
     if row.unpriced_month:
         costs.append(Money(None, row.currency))
-    kinds = ", ".join(kind.replace("_", " ") for kind in row.findings)
+    kinds = ", ".join(word_of("finding", kind) for kind in row.findings)
     return MachineLine(
         id=row.id,
         name=Link(row.external_id, row.path, row.account or _("no account")),

@@ -27,6 +27,7 @@ class Line:
 PAGE = (302, 200, 200, 200, 200, 200, 200)  # for everybody who is signed in, each with their own rows
 OF_A_TEAM = (302, 404, 200, 200, 200, 200, 200)
 OPEN = (200,) * 7
+ADMINS = (302, 403, 403, 403, 403, 403, 200)
 API = (401, 200, 200, 200, 200, 200, 200)
 API_OF_A_TEAM = (401, 404, 200, 200, 200, 200, 200)
 API_OF_ALL = (401, 403, 403, 403, 200, 200, 200)
@@ -43,7 +44,28 @@ LINES = [
     Line("idle/", "/idle/", PAGE),
     Line("idle/", "/idle/?team=nlp", OF_A_TEAM),
     Line("idle/top/", "/idle/top/?team=nlp", OF_A_TEAM),
+    # the fleet: the map, machines, jobs
+    Line("fleet/", "/fleet/", PAGE),
+    Line("fleet/", "/fleet/?team=nlp", OF_A_TEAM),
+    Line("fleet/", "/fleet/?group=team&state=held&open=nlp", PAGE),
+    Line("fleet/", "/fleet/?state=no-such", (302, 400, 400, 400, 400, 400, 400)),
+    Line("fleet/", "/fleet/", NOT_HERE, "POST"),
+    Line("instances/", "/instances/", PAGE),
+    Line("instances/", "/instances/?team=nlp", OF_A_TEAM),
+    Line("instances/", "/instances/?team=nlp&as=csv", OF_A_TEAM),
+    Line("instances/", "/instances/?sort=no-such", (302, 400, 400, 400, 400, 400, 400)),
+    Line("instances/", "/instances/", NOT_HERE, "POST"),
     Line("instances/<str:account>/<path:external_id>/", "/instances/lab/box-1001/", OF_A_TEAM),
+    Line("instances/<str:account>/<path:external_id>/", "/instances/lab/box-1001/?period=7d", OF_A_TEAM),
+    Line("instances/<str:account>/<path:external_id>/", "/instances/lab/box-1001/?as=csv", OF_A_TEAM),
+    Line("instances/<str:account>/<path:external_id>/", "/instances/lab/box-1001/", NOT_HERE, "POST"),
+    Line("jobs/", "/jobs/", PAGE),
+    Line("jobs/", "/jobs/?team=nlp&when=30d", OF_A_TEAM),
+    Line("jobs/", "/jobs/?team=nlp&as=xlsx", OF_A_TEAM),
+    Line("jobs/", "/jobs/", NOT_HERE, "POST"),
+    Line("jobs/<str:source>/<path:external_id>/", "/jobs/-/job-1001/", OF_A_TEAM),
+    Line("jobs/<str:source>/<path:external_id>/", "/jobs/-/job-1001/?as=csv", OF_A_TEAM),
+    Line("jobs/<str:source>/<path:external_id>/", "/jobs/-/job-1001/", NOT_HERE, "POST"),
     Line("settings/tokens/", "/settings/tokens/", PAGE),
     Line(
         "settings/tokens/",
@@ -55,6 +77,42 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # people, roles, teams, invitations, audit
+    Line("settings/people/", "/settings/people/", (302, 403, 403, 200, 403, 403, 200)),
+    Line("settings/people/", "/settings/people/", (302, 403, 403, 400, 403, 403, 400), "POST", {"act": "no-such"}),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 403, 403, 403, 201),
+        "POST",
+        {"act": "add", "email": "new@example.com", "role": "admin", "team": ""},
+    ),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 404, 403, 403, 404),
+        "POST",
+        {"act": "remove", "grant": "9"},
+    ),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 403, 403, 403, 404),
+        "POST",
+        {"act": "off", "person": "9"},
+    ),
+    Line("settings/teams/", "/settings/teams/", ADMINS),
+    Line(
+        "settings/teams/",
+        "/settings/teams/",
+        (302, 403, 403, 403, 403, 403, 400),
+        "POST",
+        {"act": "make", "name": "", "parent": "", "cost_center": ""},
+    ),
+    Line("invitations/<str:token>/", "/invitations/none/", (404,) * 7),
+    Line("invitations/<str:token>/", "/invitations/none/", (404,) * 7, "POST", {"name": "x", "password": "y"}),
+    Line("audit/", "/audit/", (302, 403, 403, 403, 200, 403, 200)),
+    Line("audit/", "/audit/", NOT_HERE, "POST"),
     Line("sign-in/", "/sign-in/", (200, 302, 302, 302, 302, 302, 302)),
     Line("sign-in/", "/sign-in/", (400, 302, 302, 302, 302, 302, 302), "POST"),
     Line("sign-out/", "/sign-out/", NOT_HERE),

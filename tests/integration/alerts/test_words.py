@@ -11,7 +11,8 @@ import pytest
 from alerts.actions.alerts import raise_alerts
 from alerts.actions.deliver import deliver
 from alerts.domain.occurrence import TOLD, Occurrence
-from alerts.sentences import KINDS, render
+from alerts.sentences import render
+from common.code_words import FINDING_WORDS
 from common.effects import Effects
 from people.models import Organization, RoleGrant, Team, User
 from tests.support.scripted_http import Answer, ScriptedServer
@@ -57,7 +58,7 @@ def test_titles(kind: str, facts: dict[str, Any], title: str) -> None:
 
 
 def test_every_kind_that_is_told_has_words() -> None:
-    assert TOLD - {"source", "channel"} <= set(KINDS)
+    assert TOLD - {"source", "channel"} <= set(FINDING_WORDS)
 
 
 def test_a_finding_is_told_in_the_words_of_its_kind(
