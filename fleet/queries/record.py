@@ -140,14 +140,15 @@ def _gpu(value: Mapping[str, Any]) -> GpuNow:
     uuid, part = value["uuid"], value["mig_instance"]
     return GpuNow(
         value["id"], f"{uuid}/{part}" if part else uuid, value["index"], value["model"], value["vendor"], part,
-        value["memory_total_mib"], first, last, _judged(value["verdict"]) if value["verdict"] else None,
+        value["memory_total_mib"], value["power_limit_watts"], first, last,
+        _judged(value["verdict"]) if value["verdict"] else None,
     )  # fmt: skip
 
 
 def _devices() -> ArraySubquery:
     """Give the devices of an instance as JSON values of its own row."""
-    names = ("id", "uuid", "mig_instance", "index", "model", "vendor", "memory_total_mib", "first_seen_at",
-             "last_seen_at", "verdict")  # fmt: skip
+    names = ("id", "uuid", "mig_instance", "index", "model", "vendor", "memory_total_mib", "power_limit_watts",
+             "first_seen_at", "last_seen_at", "verdict")  # fmt: skip
     rows = Gpu.objects.filter(instance=OuterRef("pk")).annotate(verdict=_current())
     return ArraySubquery(
         rows.order_by("index", "uuid", "mig_instance").values(json=JSONObject(**{name: name for name in names}))
