@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -13,7 +14,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from billing.domain.month_spend import MonthSpend
 from billing.queries.month import Days
 from billing.queries.prices_now import PricesNow
 from billing.queries.usage import Of, days_of, hour_rows
@@ -59,7 +59,7 @@ class Cost:
 
     price: HourlyPrice | None
     idle_so_far: Decimal | None
-    month: dict[str, MonthSpend]
+    month: Mapping[str, Any]
     month_day: date
 
 
