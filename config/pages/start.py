@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
+from billing.queries.priced_now import Priced
 from common.clock import real_now
 from common.errors import BadInput, FleetledgerError, Refused
 from common.http import RefusedAddress, checked_addresses
@@ -70,12 +71,24 @@ def start_progress(request: HttpRequest, visitor: Visitor) -> HttpResponse:
 
 def _page(request: HttpRequest, visitor: Visitor, **more: Any) -> HttpResponse:
     refused = more.get("refused")
+    run = first_run(visitor.now)
     context: dict[str, Any] = {
-        "nav": "start", "visitor": visitor, "run": first_run(visitor.now), "secrets": secret_names(),
+        "nav": "start", "visitor": visitor, "run": run, "secrets": secret_names(),
         "given": request.POST if request.method == "POST" else {}, "auth_kinds": AUTH, "is_demo": settings.IS_DEMO,
+        "price_lines": _price_lines(run.priced, visitor.house.currency),
     }  # fmt: skip
     status = refused.status if refused else 200
     return render(request, "config/start.html", context | more, status=status)
+
+
+def _price_lines(priced: Priced, currency: str) -> str:
+    """Write the prices that are missing as fleet.yaml wants them; the amounts are examples."""
+    lines = [
+        f'  - {{provider: {provider or "on-prem"}, gpu_model: {model or "H100-SXM5-80GB"}, price_per_hour: "2.50",'
+        f" unit: gpu_hour, currency: {currency}}}"
+        for provider, model, _count in priced.unpriced
+    ]
+    return "\n".join(["prices:", *lines])
 
 
 def _check(request: HttpRequest, visitor: Visitor) -> HttpResponse:
