@@ -36,7 +36,8 @@ const start = () => {
       const answer = await fetch(address, { signal: asking.signal, headers: { "HX-Request": "true" } });
       if (answer.headers.get("HX-Refresh")) return location.reload(); // signed out meanwhile
       if (!answer.ok) throw new Error(String(answer.status));
-      list.innerHTML = await answer.text(); // our own server's markup, every name in it escaped
+      const told = new DOMParser().parseFromString(await answer.text(), "text/html");
+      list.replaceChildren(...told.body.children);
       choose(0);
       say();
     } catch (error) {
