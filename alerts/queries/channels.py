@@ -59,3 +59,8 @@ def channel_specs(*, declared_only: bool = False) -> list[dict[str, Any]]:
     rows = Channel.objects.order_by("name")
     rows = rows.exclude(declared=None) if declared_only else rows
     return [{"name": row.name, "kind": row.kind, **row.spec} for row in rows]
+
+
+def declared_channels() -> set[str]:
+    """Give the names of the channels that a file declared."""
+    return set(Channel.objects.exclude(declared=None).values_list("name", flat=True))

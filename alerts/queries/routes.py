@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from alerts.models import Route
 
 
@@ -14,3 +16,16 @@ def route_mentions(team: str) -> list[str]:
         for position, match in rows
         if wanted in {str(name).casefold() for name in match.get("teams") or ()}
     ]
+
+
+def route_forms() -> list[dict[str, Any]]:
+    """Give the routes in order as fleet.yaml has them."""
+    return [
+        {"match": row.match, "channels": row.channels, **({"fallback": row.fallback} if row.fallback else {})}
+        for row in Route.objects.order_by("position")
+    ]
+
+
+def routes_are_declared() -> bool:
+    """Say whether fleet.yaml gave the routes."""
+    return Route.objects.exclude(declared=None).exists()
