@@ -61,6 +61,9 @@ def channel_specs(*, declared_only: bool = False) -> list[dict[str, Any]]:
     return [{"name": row.name, "kind": row.kind, **row.spec} for row in rows]
 
 
-def declared_channels() -> set[str]:
-    """Give the names of the channels that a file declared."""
-    return set(Channel.objects.exclude(declared=None).values_list("name", flat=True))
+def channels_as_they_are() -> list[dict[str, Any]]:
+    """Give each channel's form by name, with ``is_managed``: that fleet.yaml gave it."""
+    return [
+        {"name": row.name, "kind": row.kind, **row.spec, "is_managed": row.declared is not None}
+        for row in Channel.objects.order_by("name")
+    ]

@@ -20,12 +20,14 @@ def route_mentions(team: str) -> list[str]:
 
 def route_forms() -> list[dict[str, Any]]:
     """Give the routes in order as fleet.yaml has them."""
-    return [
+    return routes_as_they_are()[0]
+
+
+def routes_as_they_are() -> tuple[list[dict[str, Any]], bool]:
+    """Give the routes in order as fleet.yaml has them, and whether it gave them."""
+    rows = list(Route.objects.order_by("position"))
+    forms = [
         {"match": row.match, "channels": row.channels, **({"fallback": row.fallback} if row.fallback else {})}
-        for row in Route.objects.order_by("position")
+        for row in rows
     ]
-
-
-def routes_are_declared() -> bool:
-    """Say whether fleet.yaml gave the routes."""
-    return Route.objects.exclude(declared=None).exists()
+    return forms, any(row.declared is not None for row in rows)

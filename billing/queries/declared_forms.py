@@ -12,7 +12,7 @@ Form = dict[str, Any]
 def price_forms() -> list[Form]:
     """Give the prices that were declared and still stand, as they were declared."""
     rows = Price.objects.filter(is_suggested=False).exclude(declared=None).order_by("pk")
-    return [dict(row.declared) for row in rows if row.declared != {"ended": True}]
+    return [dict(row.declared or {}) for row in rows if row.declared != {"ended": True}]
 
 
 def commitment_forms() -> list[Form]:

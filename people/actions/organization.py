@@ -79,7 +79,9 @@ def change_organization(spec: Spec, *, now: datetime, by: User) -> bool:
     authority_of(by).demand(Right.MANAGE_SETTINGS)
     row = Organization.objects.select_for_update().get(pk=1)
     if row.declared is not None:
-        raise Refused("managed_by_file", "fleet.yaml manages the organisation.", hint="Change it there, apply it again.")
+        raise Refused(
+            "managed_by_file", "fleet.yaml manages the organisation.", hint="Change it there, apply it again."
+        )
     changed = {key: [getattr(row, key), spec[key]] for key in PLAIN if getattr(row, key) != spec[key]}
     for key in changed:
         setattr(row, key, spec[key])

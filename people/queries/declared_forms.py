@@ -12,13 +12,19 @@ Form = dict[str, Any]
 
 def organization_form() -> Form:
     """Give the organisation without its idle rule."""
+    return organization_as_it_is()[0]
+
+
+def organization_as_it_is() -> tuple[Form, bool]:
+    """Give the organisation without its idle rule, and whether fleet.yaml gave it."""
     row = organization()
     hours = (row.declared or {}).get("hours_per_month") or f"{row.hours_per_month:f}"
-    return {
+    form = {
         "name": row.name, "currency": row.currency, "time_zone": row.time_zone,
         **({"working_hours": row.working_hours} if row.working_hours else {}),
         **({"holidays": row.holidays} if row.holidays else {}), "hours_per_month": hours,
     }  # fmt: skip
+    return form, row.declared is not None
 
 
 def team_forms() -> list[Form]:
@@ -35,7 +41,7 @@ def person_forms() -> list[Form]:
     """Give the active people with their roles."""
     forms = []
     for user in User.objects.filter(is_active=True).prefetch_related("grants__team").order_by("pk"):
-        roles = sorted(((grant.role, grant.team.name if grant.team else "") for grant in user.grants.all()))
+        roles = sorted((grant.role, grant.team.name if grant.team else "") for grant in user.grants.all())
         forms.append(
             {"email": user.email}
             | ({"name": user.name} if user.name else {})

@@ -84,6 +84,12 @@ LINES = [
     Line("sources/check/", "/sources/check/", NOT_HERE),
     Line("sources/<str:name>/", "/sources/prom-main/", (302, 404, 404, 404, 200, 200, 200)),
     Line("start/", "/start/", ADMINS),
+    Line("settings/", "/settings/", ADMINS),
+    Line("settings/", "/settings/", (302, 403, 403, 403, 403, 403, 400), "POST", {"act": "organization", "name": ""}),
+    Line("settings/", "/settings/", (302, 403, 403, 403, 403, 403, 404), "POST", {"act": "test", "channel": "no-such"}),
+    Line("settings/fleet.yaml", "/settings/fleet.yaml", ADMINS),
+    Line("settings/sections/<slug:name>/", "/settings/sections/policies/", ADMINS),
+    Line("settings/sections/<slug:name>/", "/settings/sections/no-such/", (302, 403, 403, 403, 403, 403, 404)),
     Line(
         "start/", "/start/", (302, 403, 403, 403, 403, 403, 400), "POST", {"act": "connect", "url": "http://10.0.0.1"}
     ),
