@@ -37,6 +37,7 @@ EMAIL_URL = ENVIRONMENT.get("EMAIL_URL")
 SLACK_BOT_TOKEN = ENVIRONMENT.get("SLACK_BOT_TOKEN")
 SLACK_SIGNING_SECRET = ENVIRONMENT.get("SLACK_SIGNING_SECRET")
 METRICS_TOKEN = ENVIRONMENT.get("METRICS_TOKEN")
+PAGE_SECRETS = environment.split_list(ENVIRONMENT.get("FLEETLEDGER_SECRETS"))  # names that pages may pick from
 
 
 def _secret_key() -> str:
@@ -260,6 +261,8 @@ PREPARED_BY: dict[str, tuple[str, ...]] = {}  # commands that `prepare` calls
 if IS_DEMO:
     PREPARED_BY["demo"] = ("--begin",)
     METRIC_SOURCES = {"demo": "demo.sources.story.open_source"}  # and no other: real data never come in here
+    INSTANCE_PROVIDERS = {"static": "demo.providers.story.StoryProvider"}
     PROMETHEUS_URL = ""
+    ROOT_URLCONF = "demo.urls"
     MIDDLEWARE.append("demo.middleware.NameFiles")
     CONTEXT_PROCESSORS.append("demo.context_processors.demo")

@@ -16,6 +16,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from common.clock import real_now
 from common.errors import BadInput
+from common.refusal_words import told
 from people.models import User
 from people.queries import House, TeamName, house, teams
 from people.roles import Right, TeamChoice, has_right, scope_of, visible_teams, with_sub_teams
@@ -97,11 +98,11 @@ Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]
 def _answered(
     page: Page[P], request: HttpRequest, visitor: Visitor, *args: P.args, **kwargs: P.kwargs
 ) -> HttpResponseBase:
-    """Give the page's answer; what can't be used as it stands in the address gets a page that names it, with a remedy."""
+    """Give the page's answer; for what can't be used as it was given, a page that names it, with a remedy."""
     try:
         return page(request, visitor, *args, **kwargs)
     except BadInput as error:
-        return render(request, "400.html", {"hint": f"{error.message} {error.hint}".strip()}, status=400)
+        return render(request, "400.html", {"hint": told(error)}, status=400)
 
 
 def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:

@@ -24,6 +24,7 @@ from fleet.actions.findings_pass import sync_all
 from fleet.actions.idle_runs import keep_runs
 from fleet.actions.power import with_baselines
 from fleet.actions.verdict_rows import Key, More, Said, write_verdicts
+from fleet.actions.waiting import keep_waiting
 from fleet.domain.carry import Carry
 from fleet.domain.idle_rule import IdleRule
 from fleet.domain.ports import PriceLookup
@@ -76,6 +77,7 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     scene = Scene(fleet, judged, judge_machines(fleet, judged), judge_jobs(fleet, judged))
     changed = _write(scene)
     synced = sync_all(scene, prices)
+    keep_waiting(scene)
     return JudgeResult(len(fleet.gpus), changed, synced.opened, synced.closed)
 
 

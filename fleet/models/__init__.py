@@ -13,6 +13,7 @@ from fleet.models.run import JobRun
 from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
 from fleet.models.verdict import GpuClock, Verdict
+from fleet.models.waiting import Waiting
 
 __all__ = [
     "Account",
@@ -43,4 +44,5 @@ __all__ = [
     "SourcePull",
     "Target",
     "Verdict",
+    "Waiting",
 ]
