@@ -15,6 +15,7 @@ from django.utils.cache import patch_cache_control
 from django_htmx.http import HttpResponseClientRefresh
 
 from common.clock import real_now
+from common.errors import BadInput
 from people.models import User
 from people.queries import House, TeamName, house, teams
 from people.roles import Right, TeamChoice, has_right, scope_of, visible_teams, with_sub_teams
@@ -93,6 +94,16 @@ def visitor_of(user: User) -> Visitor:
 Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]
 
 
+def _answered(
+    page: Page[P], request: HttpRequest, visitor: Visitor, *args: P.args, **kwargs: P.kwargs
+) -> HttpResponseBase:
+    """Give the page's answer; what can't be used as it stands in the address gets a page that names it, with a remedy."""
+    try:
+        return page(request, visitor, *args, **kwargs)
+    except BadInput as error:
+        return render(request, "400.html", {"hint": f"{error.message} {error.hint}".strip()}, status=400)
+
+
 def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
     """Give ``page`` its visitor; send strangers to the sign-in page, and who has no grant to a page that says so."""
 
@@ -106,7 +117,7 @@ def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
         if visitor.sees_nothing:
             answer: HttpResponseBase = render(request, "people/no_grant.html", {"visitor": visitor}, status=403)
         else:
-            answer = page(request, visitor, *args, **kwargs)
+            answer = _answered(page, request, visitor, *args, **kwargs)
         patch_cache_control(answer, private=True, no_cache=True)
         return answer
 
