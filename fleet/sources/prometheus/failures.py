@@ -96,7 +96,7 @@ def of_status(answer: requests.Response, content: bytes, document: dict[str, Any
     said = str((document or {}).get("error") or "")[:300]
     lower = said.lower()
     if document is None and 200 <= status < 300:
-        return _not_json(content, url)
+        return not_json(content, url)
     if status in (301, 302, 303, 307, 308):
         return OutsideFailed(
             "login_page",
@@ -147,7 +147,8 @@ def _of_words(lower: str, said: str, url: str) -> OutsideFailed | None:
     return None
 
 
-def _not_json(content: bytes, url: str) -> OutsideFailed:
+def not_json(content: bytes, url: str) -> OutsideFailed:
+    """Say what stands where JSON should."""
     start = content[:2048].lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html", b"<head")) or b"<html" in start:
         return OutsideFailed(
