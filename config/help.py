@@ -153,5 +153,3 @@ def known(address: str) -> bool:
     name, _, anchor = address.partition("#")
     page = help_page(name)
     return page is not None and page.has(anchor)
-
-
