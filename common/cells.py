@@ -19,8 +19,8 @@ class Kind(StrEnum):
     """What a column holds; in brackets the value that a row gives.
 
     TEXT (str), CODE (str), NUMBER (int, float, Decimal), HOURS (hours as a number), PERCENT (0 to 100), MONEY and
-    PER_HOUR (Decimal, or `Money` where rows differ in currency), SPAN (timedelta), MOMENT (aware datetime), STATE (a word
-    of common/state_words.py), LINK (`Link`), BADGE (`Badge`), MIX (mapping of state -> number, drawn as a bar).
+    PER_HOUR (Decimal, or `Money` where rows differ in currency), SPAN (timedelta), MOMENT (aware datetime), STATE
+    (of common/state_words.py), LINK (`Link`), BADGE (`Badge`), MIX (mapping of state -> number, drawn as a bar).
     """
 
     TEXT = "text"
@@ -55,7 +55,7 @@ class Money:
 
 @dataclass(frozen=True)
 class Link:
-    """A text that leads somewhere (``href`` "": nowhere); ``note`` stands under it, ``flag`` marks what wants an eye."""
+    """A text that leads somewhere (``href`` "": nowhere); ``note`` stands under it, ``flag`` wants an eye."""
 
     text: str
     href: str = ""
@@ -67,7 +67,7 @@ class Link:
 class Badge:
     """A result: icon and word. ``tone``: "", good, warn or bad. ``key``: what the machine form of a file says."""
 
-    text: str
+    text: Any
     tone: str = ""
     icon: str = ""
     key: str = ""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from decimal import Decimal
+from math import isnan
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -165,7 +166,7 @@ def _spreadsheet(column: Column, value: Any, zone: tzinfo) -> Any:
             return str(value.text)
         case str() if column.kind is Kind.STATE:
             return str(STATE_WORDS.get(value, value))
-        case float() if value != value:
+        case float() if isnan(value):
             return None
         case _:
             return value
@@ -182,5 +183,3 @@ def _encoded(lines: Iterable[str]) -> Iterator[bytes]:
             yield "".join(waiting).encode()
             waiting, size = [], 0
     yield "".join(waiting).encode()
-
-

@@ -14,7 +14,7 @@ from common.listing import Asked, Column, TableSpec
 
 @dataclass(frozen=True)
 class Total:
-    """A sum over all filtered rows: ``value`` of a number or span, ``money`` by currency, ``unpriced`` rows left out."""
+    """A sum over all filtered rows: ``value`` of a number or span, ``money`` by currency without ``unpriced`` rows."""
 
     value: Any = None
     money: Mapping[str, Decimal] = field(default_factory=dict)

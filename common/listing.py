@@ -42,8 +42,8 @@ _LARGEST_PAGE = 10**7
 class Column:
     """One column. ``label`` is what pages and spreadsheets call it; ``key`` its name in rows and machine files.
 
-    ``desk``: left out on phones. ``total``: summed over all filtered rows. ``currency``: the row's key of the currency of
-    bare amounts. ``note``: the row's key of a small second line. ``template``: draws the cell instead (gets `row`, `value`).
+    ``desk``: left out on phones. ``total``: summed over all filtered rows. ``currency``: the row's key of the currency
+    of bare amounts. ``note``: the row's key of a small second line. ``template``: draws the cell (gets `row`, `value`).
     ``in_page`` / ``in_file``: where it stands. ``parts``: what of a MIX goes into files, one column each.
     ``places``: decimals of NUMBER and PERCENT. ``help``: what it means, shown on its heading.
     """

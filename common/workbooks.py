@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import xlsxwriter
-from xlsxwriter.worksheet import Worksheet
 
 SHEET_ROWS = 1_048_575  # what a sheet holds below its head
 LONGEST_TEXT = 32_767
@@ -49,7 +48,7 @@ def _write(path: Path, folder: Path, head: Sequence[str], rows: Iterable[Sequenc
             _sheet(book, name[:31], head, bold)
 
 
-def _sheet(book: xlsxwriter.Workbook, name: str, head: Sequence[str], bold: Any) -> Worksheet:
+def _sheet(book: xlsxwriter.Workbook, name: str, head: Sequence[str], bold: Any) -> Any:
     sheet = book.add_worksheet(name)
     for column, label in enumerate(head):
         sheet.set_column(column, column, min(48, max(12, len(label) + 2)))
@@ -58,7 +57,7 @@ def _sheet(book: xlsxwriter.Workbook, name: str, head: Sequence[str], bold: Any)
     return sheet
 
 
-def _cell(sheet: Worksheet, row: int, column: int, value: Any) -> None:
+def _cell(sheet: Any, row: int, column: int, value: Any) -> None:
     match value:
         case None:
             return

@@ -58,7 +58,8 @@ def help_page(name: str) -> HelpPage | None:
     title = next((tokens[at + 1].content for at, one in enumerate(tokens) if one.type == "heading_open"), name)
     sections = _name_sections(tokens)
     _tidy(tokens)
-    return HelpPage(name, _plain(title), reader.renderer.render(_without_title(tokens), reader.options, {}), sections)
+    html = reader.renderer.render(_without_title(tokens), reader.options, {})
+    return HelpPage(name, _plain(title), _scrolling(html), sections)
 
 
 def where(address: str) -> str:
@@ -70,6 +71,13 @@ def where(address: str) -> str:
 def slug(title: str) -> str:
     """Make an anchor of a title, as code forges do."""
     return _UNSAFE.sub("", title.strip().lower()).replace(" ", "-")
+
+
+def _scrolling(html: str) -> str:
+    """Let wide parts scroll by themselves, for the keyboard too. Tags in the text are escaped: those here are ours."""
+    html = html.replace("<pre>", '<pre tabindex="0">')
+    html = html.replace("<table", '<div class="scroll" role="group" tabindex="0" aria-label="Table"><table')
+    return html.replace("</table>", "</table></div>")
 
 
 def _plain(title: str) -> str:

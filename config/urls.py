@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("billing.urls")),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
     path("api/", include("config.api.urls")),
+    path("", include("config.pages.urls")),
     path("language/", set_language, name="language"),
     path("", include("people.urls")),
     path("healthz", healthz, name="healthz"),

@@ -97,7 +97,7 @@ Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]
 def _answered(
     page: Page[P], request: HttpRequest, visitor: Visitor, *args: P.args, **kwargs: P.kwargs
 ) -> HttpResponseBase:
-    """Give the page's answer; what can't be used as it stands in the address gets a page that names it, with a remedy."""
+    """Give the page's answer; for what can't be used as it was given, a page that names it, with a remedy."""
     try:
         return page(request, visitor, *args, **kwargs)
     except BadInput as error:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from alerts.domain.ports import Rendered
 from alerts.models import Alert, Message
 from common.periods import iso
-from people.queries import organization
+from people.queries import organization, organization_zone
 
 Renderer = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 log = structlog.get_logger(__name__)
@@ -24,7 +24,10 @@ GENERIC = "alerts.sentences.render"
 
 def render_message(message: Message, alerts: list[Alert], *, to: str, now: datetime) -> Rendered:
     """Give the message in words. A renderer that fails must not lose the message: then the generic one speaks."""
-    facts = {**message.facts, "subject": message.subject, "message_kind": message.kind, "said_at": iso(now)}
+    facts = {
+        **message.facts, "subject": message.subject, "message_kind": message.kind, "said_at": iso(now),
+        "zone": organization_zone(),
+    }  # fmt: skip
     words = words_of(message.topic, facts)
     link = str(words.get("link") or "")
     return Rendered(

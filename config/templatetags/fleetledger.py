@@ -17,8 +17,9 @@ from django.utils.translation import gettext_lazy
 from common import formats
 from common.code_words import word_of
 from common.figures import TEMPLATE_JSON
+from common.refusal_words import refusal_words
 from common.state_words import STATE_WORDS
-from common.words import duration
+from common.words import duration, sentences
 
 register = template.Library()
 SIGNAL_WORDS = {
@@ -130,6 +131,15 @@ def number(value: float | None) -> str:
 def span(value: timedelta | None) -> str:
     """Write how long something lasts."""
     return formats.MISSING if value is None else duration(value)
+
+
+@register.simple_tag
+def refusal_of(failed: Any) -> SafeString:
+    """Say why a source failed (``error_code``, ``error_message``, ``error_hint``), with the English details beside."""
+    what, remedy = refusal_words(failed.error_code, failed.error_message, failed.error_hint)
+    if what == failed.error_message:
+        return format_html("{}", sentences(what, remedy))
+    return format_html('{} <span lang="en">{}</span>', sentences(what, remedy), failed.error_message)
 
 
 @register.filter

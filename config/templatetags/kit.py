@@ -6,21 +6,22 @@ How a page uses the kit stands in `common/listing.py` (tables and files), `commo
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta, tzinfo
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.template.loader import get_template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from common import formats
-from common.cells import AMOUNTS, RIGHT, Badge, Kind, Link, Money, money_of, value_of
+from common.cells import AMOUNTS, RIGHT, Kind, Link, Money, money_of, value_of
 from common.listed import Listing, Total
 from common.listing import Column
+from common.words import duration
 from config.help import where
 from config.navigation import Entry, menu
 from config.templatetags.fleetledger import icon, mix, moment, state
@@ -36,7 +37,8 @@ def cell(context: template.Context, row: Any, column: Column) -> SafeString:
     if column.template:
         # Not `flatten`: a row's template sees the page (`visitor`, `csrf_token`) and its own row.
         with context.push(row=row, value=value, column=column):
-            return SafeString(get_template(column.template).template.render(context))
+            assert context.template is not None  # a tag is always drawn by a template
+            return context.template.engine.get_template(column.template).render(context)
     if column.kind in AMOUNTS:
         value = money_of(value, str(value_of(row, column.currency) or ""))
     body = draw(column, value, zone_of(context))
@@ -50,22 +52,10 @@ def draw(column: Column, value: Any, zone: tzinfo) -> SafeString:
         return _amount(value, "/ h" if column.kind is Kind.PER_HOUR else "")
     if value is None or value == "":
         return NOTHING
-    match value:
-        case Link():
-            return _link(value)
-        case Badge():
-            return badge(value.text, value.tone, value.icon)
-        case datetime():
-            return moment(value, zone)
-        case timedelta():
-            return format_html("{}", formats.duration(value))
-    if column.kind is Kind.STATE:
-        return state(str(value))
-    if column.kind is Kind.MIX:
-        return mix(value)
-    if column.kind is Kind.CODE:
-        return format_html("<code>{}</code>", value)
-    return format_html("{}", _number(column, value))
+    if isinstance(value, datetime):
+        return moment(value, zone)
+    drawn = _BY_KIND.get(Kind(column.kind))
+    return drawn(value) if drawn else format_html("{}", _number(column, value))
 
 
 def _number(column: Column, value: Any) -> str:
@@ -97,6 +87,16 @@ def _link(value: Link) -> SafeString:
 def badge(text: Any, tone: str = "", name: str = "") -> SafeString:
     """Draw a badge: an icon and a word."""
     return format_html('<span class="badge {}">{}{}</span>', tone, icon(name) if name else "", text)
+
+
+_BY_KIND: dict[Kind, Callable[[Any], SafeString]] = {
+    Kind.LINK: _link,
+    Kind.BADGE: lambda value: badge(value.text, value.tone, value.icon),
+    Kind.SPAN: lambda value: format_html("{}", duration(value)),
+    Kind.STATE: state,
+    Kind.MIX: mix,
+    Kind.CODE: lambda value: format_html("<code>{}</code>", value),
+}
 
 
 @register.simple_tag(takes_context=True)
@@ -133,7 +133,7 @@ def row_key(row: Any, key: str) -> Any:
 def zone_of(context: template.Context) -> tzinfo:
     """Give the organisation's zone of the page."""
     visitor = context.get("visitor")
-    return UTC if visitor is None else visitor.house.zone  # type: ignore[no-any-return]
+    return UTC if visitor is None else visitor.house.zone
 
 
 @register.simple_tag
@@ -148,3 +148,45 @@ def navigation(context: template.Context) -> list[tuple[Any, list[Entry]]]:
     visitor, request = context.get("visitor"), context.get("request")
     match = getattr(request, "resolver_match", None)
     return menu(visitor, match.url_name if match else "") if visitor else []
+
+
+@register.simple_tag
+def track(used: float, limit: float, forecast: float | None = None) -> SafeString:
+    """Draw what is used of a limit: solid spent, hatched forecast, a tick at the limit where it is passed."""
+    top = max(float(limit), float(used), float(forecast or 0)) or 1.0
+    share = formats.percent(100 * float(used) / float(limit), 0) if limit else formats.MISSING
+    label = _("%(share)s of the limit") % {"share": share}
+    rects = [("bg", 0.0, 100.0)]
+    if forecast:
+        rects.append(("fc", 0.0, 100 * float(forecast) / top))
+    rects.append(("fg over" if used > limit else "fg", 0.0, 100 * float(used) / top))
+    if top > limit:
+        rects.append(("mark", 100 * float(limit) / top, 0.4))
+    drawn = format_html_join(
+        "", '<rect class="{}" x="{}%" width="{}%" height="100%"/>', ((c, f"{x:.2f}", f"{w:.2f}") for c, x, w in rects)
+    )
+    return format_html('<svg class="track" role="img" aria-label="{}">{}</svg>', label, drawn)
+
+
+@register.simple_tag
+def spark(values: Sequence[float | None]) -> SafeString:
+    """Draw a small trend; a value that is not known leaves a gap. The figures stand beside it in words."""
+    known = [float(value) for value in values if value is not None]
+    if len(known) < 2:
+        return NOTHING
+    low, size = min(known), (max(known) - min(known)) or 1.0
+    step = 80 / max(1, len(values) - 1)
+    path, pen = [], "M"
+    for place, value in enumerate(values):
+        if value is None:
+            pen = "M"
+            continue
+        path.append(f"{pen}{place * step:.1f},{18 - 16 * (float(value) - low) / size:.1f}")
+        pen = "L"
+    return format_html('<svg class="spark" viewBox="0 0 80 20" aria-hidden="true"><path d="{}"/></svg>', " ".join(path))
+
+
+@register.simple_tag
+def delta(text: str, tone: str = "", is_up: bool = True) -> SafeString:
+    """Draw a change: an arrow and how much; ``tone`` good or bad where it is one."""
+    return format_html('<span class="delta {}">{}{}</span>', tone, icon("up" if is_up else "down"), text)

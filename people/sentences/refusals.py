@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import FleetledgerError, Refused
+from common.refusal_words import refusal_words
 
 WORDS: dict[str, tuple[Promise | str, Promise | str]] = {
     "not_permitted": (_("Your role does not cover this."), _("Ask an admin.")),
@@ -52,7 +53,7 @@ class Refusal:
 
 def refusal(error: FleetledgerError) -> Refusal:
     """Put an error into the visitor's language; one that is not known here speaks for itself."""
-    text, hint = WORDS.get(error.code, (error.message, error.hint))
+    text, hint = WORDS.get(error.code) or refusal_words(error.code, error.message, error.hint)
     return Refusal(str(text), str(hint), status_of(error))
 
 

@@ -56,6 +56,13 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # help, the design system, search
+    Line("design/", "/design/", PAGE),
+    Line("design/", "/design/?as=xlsx", PAGE),
+    Line("design/", "/design/?sort=nothing", (302, 400, 400, 400, 400, 400, 400)),
+    Line("help/", "/help/", PAGE),
+    Line("help/<slug:name>/", "/help/money/", PAGE),
+    Line("help/<slug:name>/", "/help/no-such/", (302, 404, 404, 404, 404, 404, 404)),
     # people, roles, teams, invitations, audit
     Line("settings/people/", "/settings/people/", (302, 403, 403, 200, 403, 403, 200)),
     Line("settings/people/", "/settings/people/", (302, 403, 403, 400, 403, 403, 400), "POST", {"act": "no-such"}),
