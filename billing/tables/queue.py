@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -14,6 +15,7 @@ from billing.queries.idle_queue import Entry, Group, Sum, sum_of
 from common.cells import Badge, Kind, Link, Money
 from common.listed import Listing, arranged, paged
 from common.listing import Asked, Column, TableSpec
+from common.money import plain
 from common.periods import parse_moment
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE
@@ -146,7 +148,7 @@ def _row(one: Entry, teams: Mapping[int, TeamName], at: datetime) -> QueueRow:
         gpus=found.gpu_count,
         state=found.state,
         idle_for=None if minutes is None else timedelta(minutes=minutes),
-        rate=Money(price.per_hour if price else None, currency),
+        rate=Money(Decimal(plain(price.per_hour)) if price else None, currency),
         so_far=Money(cost, currency),
         currency=currency,
         entry=one,

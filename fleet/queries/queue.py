@@ -50,6 +50,7 @@ class Queued:
     minutes: float | None
     quiet_since: datetime | None
     idle_at: datetime | None
+    facts: str | None  # JSON that exemptions look at, of an idle one
 
     @property
     def path(self) -> str:
@@ -68,7 +69,10 @@ def queued(asked: QueueAsked) -> list[Queued]:
             f"""
             SELECT i.id, a.name, i.external_id, i.team_id, i.gpu_count, coalesce(i.attributes ->> 'gpu_model', ''),
                    coalesce(i.attributes ->> 'owner', ''), v.state, v.reason, v.since, v.start,
-                   (f.evidence ->> 'minutes')::float8, w.quiet_since, w.idle_at
+                   (f.evidence ->> 'minutes')::float8, w.quiet_since, w.idle_at,
+                   CASE WHEN v.state IN ('held', 'empty') THEN jsonb_build_object(
+                       'profile', i.attributes -> 'profile', 'tags', i.attributes -> 'tags',
+                       'purchase_option', i.attributes -> 'purchase_option')::text END
             FROM fleet_verdict v JOIN fleet_instance i ON i.id = v.subject_id
             LEFT JOIN fleet_account a ON a.id = i.account_id LEFT JOIN fleet_waiting w ON w.instance_id = i.id
             LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'instance' AND f.subject_id = i.id
@@ -104,10 +108,7 @@ def exempt_of(rows: Collection[Queued], at: datetime) -> dict[int, Mapping[str, 
     exempt = ExemptNow([(row.name, row.account) for row in rows], at)
     if not rows or not exempt.can_exempt:
         return {}
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT id, attributes::text FROM fleet_instance WHERE id = ANY(%s)", [[row.id for row in rows]])
-        attributes = {pk: orjson.loads(text) for pk, text in cursor.fetchall()}
-    found = {row.id: exempt.of(row.name, row.account, row.team_id, attributes.get(row.id, {})) for row in rows}
+    found = {row.id: exempt.of(row.name, row.account, row.team_id, orjson.loads(row.facts or "{}")) for row in rows}
     return {pk: one for pk, one in found.items() if one}
 
 
