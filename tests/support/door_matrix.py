@@ -56,6 +56,12 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # sources, first run, settings
+    Line("sources/", "/sources/", PAGE),
+    Line("sources/", "/sources/", NOT_HERE, "POST"),
+    Line("sources/check/", "/sources/check/", (302, 403, 403, 403, 403, 403, 200), "POST"),
+    Line("sources/check/", "/sources/check/", NOT_HERE),
+    Line("sources/<str:name>/", "/sources/prom-main/", (302, 404, 404, 404, 200, 200, 200)),
     # help, the design system, search
     Line("design/", "/design/", PAGE),
     Line("design/", "/design/?as=xlsx", PAGE),

@@ -1,0 +1,13 @@
+"""Addresses of the pages that look at all of it."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+from config.pages.sources import check_sources, source, sources
+
+urlpatterns: list[URLPattern] = [
+    path("sources/", sources, name="sources"),
+    path("sources/check/", check_sources, name="check_sources"),
+    path("sources/<str:name>/", source, name="source"),
+]
