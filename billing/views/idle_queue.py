@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 from billing.filters import UNASSIGNED, read_team
 from billing.queries.idle_queue import Entry, Group, idle_queue, sum_of
 from billing.queries.prices_now import PricesNow
-from billing.tables.queue import QUEUE, TITLES, explained, queue_page, queue_rows
+from billing.tables.queue import QUEUE, TITLES, QueueRow, explained, queue_page, queue_rows
 from common.errors import BadInput
 from common.exports import file_answer
-from common.listed import arranged
+from common.listed import arranged, totals_of
 from common.listing import read_listing
 from fleet.queries.health import sources_health
 from fleet.queries.queue import QueueAsked, evidence_of, queue_choices
@@ -47,7 +47,7 @@ def idle_list(request: HttpRequest, visitor: Visitor) -> HttpResponseBase:
     page = queue_page(rows, asked, chosen["group"])
     explained(page.shown, evidence_of([row.id for row in page.shown]), visitor)
     context: dict[str, Any] = {"nav": "idle", "visitor": visitor, "live": LIVE_SECONDS, "page": page, "chosen": chosen}
-    context |= {"filters": _filters(chosen, visitor), "sources": sources_health(visitor.now)} | _totals(entries)
+    context |= {"filters": _filters(chosen, visitor), "sources": sources_health(visitor.now)} | _totals(entries, rows)
     context["keep"] = [("sort", request.GET["sort"])] if request.GET.get("sort") else []
     return render(request, "billing/idle.html", context)
 
@@ -63,7 +63,7 @@ def _check(chosen: dict[str, str]) -> None:
         raise BadInput("bad_choice", "A filter holds a sign that no name has.", hint="Choose from the lists.")
 
 
-def _totals(entries: list[Entry]) -> dict[str, Any]:
+def _totals(entries: list[Entry], rows: list[QueueRow]) -> dict[str, Any]:
     """Give the sums of the head: what is idle adds up to the overview's, exempt machines included."""
     of = {group: [one for one in entries if one.group is group] for group in Group}
     idle = of[Group.IDLE] + of[Group.EXEMPT]
@@ -72,7 +72,9 @@ def _totals(entries: list[Entry]) -> dict[str, Any]:
     for one in idle:
         by_state[one.machine.state] = by_state.get(one.machine.state, 0) + (one.machine.gpu_count or 0)
     sums = {group.value: sum_of(of[group]) for group in Group}
-    return {"idle": sum_of(idle), "sums": sums, "by_state": by_state, "first_next": min(coming, default=None)}
+    return {"idle": sum_of(idle), "sums": sums, "by_state": by_state, "first_next": min(coming, default=None)} | {
+        "so_far": totals_of(rows, QUEUE)["so_far"].money
+    }
 
 
 def _filters(chosen: dict[str, str], visitor: Visitor) -> list[dict[str, Any]]:

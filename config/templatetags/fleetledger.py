@@ -103,6 +103,13 @@ def per_hour(amounts: Mapping[str, Decimal]) -> str:
     return _("%(amount)s / h") % {"amount": " + ".join(parts)} if parts else _("unpriced")
 
 
+@register.simple_tag
+def amounts(found: Mapping[str, Decimal]) -> str:
+    """Write sums of money, currencies beside each other; nothing known is an em dash, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(found.items())]
+    return " + ".join(parts) or formats.MISSING
+
+
 @register.filter
 def lead_money(amount: Decimal, currency: str) -> SafeString:
     """Write a large sum with its cents greyed."""

@@ -62,6 +62,7 @@ def test_machines_stand_by_what_happens_next(teams: dict[str, Team]) -> None:
     # 32.80 and the exempt 5.20, as on the overview; the unpriced one beside them, the unseen one nowhere
     assert "3 machines stand idle and cost <strong>$38.00 / h</strong>" in page
     assert "$38.00" in admin.get("/").content.decode()
+    assert "$76.00" in page  # two hours of each
     assert "one of them is unpriced and not in the sum" in page
     assert "Exempt by ada@example.com: benchmark until Friday." in page
     assert "peak 1.8 % of 8 GPUs" in page.replace("\xa0", " ")
