@@ -83,6 +83,11 @@ LINES = [
     Line("sources/check/", "/sources/check/", (302, 403, 403, 403, 403, 403, 200), "POST"),
     Line("sources/check/", "/sources/check/", NOT_HERE),
     Line("sources/<str:name>/", "/sources/prom-main/", (302, 404, 404, 404, 200, 200, 200)),
+    Line("start/", "/start/", ADMINS),
+    Line(
+        "start/", "/start/", (302, 403, 403, 403, 403, 403, 400), "POST", {"act": "connect", "url": "http://10.0.0.1"}
+    ),
+    Line("start/progress/", "/start/progress/", ADMINS),
     # help, the design system, search
     Line("design/", "/design/", PAGE),
     Line("design/", "/design/?as=xlsx", PAGE),
