@@ -19,7 +19,7 @@ from common.money import plain
 from common.periods import parse_moment
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE
-from fleet.tables import idle_minutes, machine_kind, sentence_of
+from fleet.tables.record import idle_minutes, machine_kind, sentence_of
 from people.queries import TeamName
 from people.visitor import Visitor
 
