@@ -139,8 +139,8 @@ WORDS: Mapping[str, Told] = {
         _("Scraping slows down"),
         _("The machines of one account are scraped every three minutes in place of every minute."),
         _(
-            "Coverage is part of each verdict. A machine whose newest sample is busy works; one that is quiet needs"
-            " 80 % of the expected points before it may be called idle, so it is unknown."
+            "Coverage is part of each verdict. A machine whose newest sample is busy works; one that is quiet is"
+            " unknown, since no machine may be called idle while its coverage is under 80 %."
         ),
         (
             (20, _("Coverage falls; what was called idle here goes to unknown, and its finding stays open.")),

@@ -12,20 +12,15 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from common import formats
 from common.code_words import word_of
 from common.figures import TEMPLATE_JSON
+from common.refusal_words import refusal_words
 from common.state_words import STATE_WORDS
-from common.words import duration
+from common.words import duration, sentences
 
 register = template.Library()
-SIGNAL_WORDS = {
-    "gpu_util": gettext_lazy("GPU utilisation"),
-    "gr_engine": gettext_lazy("graphics engine activity"),
-    "sm_active": gettext_lazy("SM activity"),
-}
 
 
 @register.simple_tag
@@ -51,7 +46,7 @@ def state_word(name: str) -> str:
 @register.filter
 def signal_word(name: str) -> str:
     """Give the words of a signal."""
-    return str(SIGNAL_WORDS.get(name, name))
+    return word_of("signal", name)
 
 
 @register.filter
@@ -123,6 +118,15 @@ def number(value: float | None) -> str:
 def span(value: timedelta | None) -> str:
     """Write how long something lasts."""
     return formats.MISSING if value is None else duration(value)
+
+
+@register.simple_tag
+def told(code: str, message: str, hint: str = "") -> SafeString:
+    """Say an error that was stored, in the reader's language; the English details stand beside."""
+    what, remedy = refusal_words(code, message, hint)
+    if what == message:
+        return format_html("{}", sentences(what, remedy))
+    return format_html('{} <span class="muted small" lang="en">{}</span>', sentences(what, remedy), message)
 
 
 @register.filter

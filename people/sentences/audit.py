@@ -8,6 +8,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from common.code_words import CODE_WORDS, word_of
 from people.roles import ROLE_WORDS
 
 Event = Mapping[str, Any]
@@ -37,6 +38,14 @@ PLAIN = {
     "save_channel": gettext_lazy("%(by)s saved the channel %(subject)s."),
     "test_channel": gettext_lazy("%(by)s sent a test message over %(subject)s."),
     "change_routes": gettext_lazy("%(by)s changed who is told what."),
+    "claim": gettext_lazy("%(by)s claimed %(subject)s for the team %(team)s."),
+    "claim_ended": gettext_lazy("%(by)s ended the claim of %(subject)s for the team %(team)s."),
+    "claim_undone": gettext_lazy("%(by)s took back the claim of %(subject)s for the team %(team)s."),
+    "start_incident": gettext_lazy("%(by)s started the incident %(subject)s."),
+    "end_incident": gettext_lazy("%(by)s ended the incident %(subject)s."),
+    "save_view": gettext_lazy("%(by)s saved the view “%(subject)s”."),
+    "rename_view": gettext_lazy("%(by)s renamed the view “%(subject)s” to “%(name)s”."),
+    "remove_view": gettext_lazy("%(by)s removed the view “%(subject)s”."),
     "export_settings": gettext_lazy("%(by)s took a copy of the settings as fleet.yaml."),
 }
 ROLES = {
@@ -61,11 +70,11 @@ def sentence(event: Event) -> str:
             return str(PLAIN[action]) % words
     except (KeyError, TypeError, ValueError):  # an older event may hold less
         pass
-    return _("%(by)s: %(action)s on %(subject)s.") % {**words, "action": action}
+    return _("%(by)s: %(action)s on %(subject)s.") % {**words, "action": word_of("act", action)}
 
 
 def _who(by: str) -> str:
-    return {"system": _("Fleetledger itself"), "command line": _("Somebody on the server")}.get(by, by)
+    return str(CODE_WORDS["actor"].get(by, by))
 
 
 def _of_role(event: Event, words: dict[str, str]) -> str:

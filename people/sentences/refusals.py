@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from common.errors import FleetledgerError, Refused
+from common.refusal_words import refusal_words
 
 WORDS: dict[str, tuple[Promise | str, Promise | str]] = {
     "not_permitted": (_("Your role does not cover this."), _("Ask an admin.")),
@@ -35,6 +36,15 @@ WORDS: dict[str, tuple[Promise | str, Promise | str]] = {
         _("Ask for a new invitation."),
     ),
     "inviter_lost_right": (_("The person who invited you may not do so any more."), _("Ask an admin.")),
+    "private_address": (
+        _("This is, or leads to, a private address."),
+        _("Tick the box below to allow it: the audit trail keeps that you said so."),
+    ),
+    "secret_not_declared": (
+        _("This secret is not one that pages may use."),
+        _("Name its variable in FLEETLEDGER_SECRETS on the server, then take it from the list."),
+    ),
+    "demo_database": (_("This is the demo’s database."), _("Connect a source to your own, as said on this page.")),
     "bad_team_name": (_("A team’s name has 1 to 120 characters."), _("Write it out.")),
     "team_exists": (_("There is a team of this name already."), _("Names are the same in any case; take another.")),
     "team_circle": (_("A team can’t stand below itself."), _("Choose another team above it.")),
@@ -52,7 +62,7 @@ class Refusal:
 
 def refusal(error: FleetledgerError) -> Refusal:
     """Put an error into the visitor's language; one that is not known here speaks for itself."""
-    text, hint = WORDS.get(error.code, (error.message, error.hint))
+    text, hint = WORDS.get(error.code) or refusal_words(error.code, error.message, error.hint)
     return Refusal(str(text), str(hint), status_of(error))
 
 

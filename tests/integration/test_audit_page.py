@@ -81,9 +81,9 @@ def test_sentences_tell_what_happened(finance: Client) -> None:
          "me took the role Admin of everything from it."),
         ({"action": "change_team", "details": {"changes": {"name": ["a", "b"]}}}, "me renamed the team a to b."),
         ({"action": "invite", "details": {"role": None}}, "me invited it, whose roles fleet.yaml gives."),
-        ({"action": "grant_role", "details": {}}, "me: grant_role on it."),
-        ({"action": "create_token", "details": {}}, "me: create_token on it."),
-        ({"action": "of_later", "details": {}}, "me: of_later on it."),
+        ({"action": "grant_role", "details": {}}, "me: grant role on it."),
+        ({"action": "create_token", "details": {}}, "me: make token on it."),
+        ({"action": "of_later", "details": {}}, "me: of later on it."),
     ],
 )  # fmt: skip
 def test_each_event_has_a_sentence(event: dict[str, object], said: str) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 SILENT = {"script", "style", "code", "pre", "svg", "head"}
@@ -15,34 +14,44 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 SPOKEN = ("aria-label", "title", "placeholder", "alt", "data-label", "aria-description")
 PICTURED = {"text", "name", "title", "ticktext", "hovertemplate", "hovertext", "label", "customdata", "labels"}
 MARKUP = re.compile(r"<[^>]*>|%\{[^}]*\}")
-STRING = re.compile(r'^"((?:[^"\\]|\\.)*)"$')
+WORD = re.compile(r"[A-Za-z]{2,}(?:['’-][A-Za-z]+)*")
+PUNCTUATION = ".,;:!?()[]“”\"'·…、，。；：（）/"
+KEPT = {
+    "Fleetledger",
+    "Prometheus",
+    "exporter",
+    "Exporter",
+    "Pod",
+    "OpenAPI",
+    "Slack",
+    "Webhook",
+    "Kubernetes",
+    "Slurm",
+}
 
 
 class _Reader(HTMLParser):
+    """Collects texts; what says that it is in another language (``lang``, ``translate="no"``) is left out whole."""
+
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
-        self.open: list[tuple[str, bool]] = []
+        self.open: list[tuple[str, bool]] = []  # (tag, nothing in it is read)
         self.texts: list[str] = []
         self.figures: list[str] = []
         self.is_figure = False
 
-    @property
-    def is_silent(self) -> bool:
-        return any(silent for _tag, silent in self.open)
-
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         known = dict(attrs)
-        other = known.get("translate") == "no" or ("lang" in known and tag != "html")
-        if not other and not any(silent for name, silent in self.open if name != "svg"):
+        is_other = known.get("translate") == "no" or ("lang" in known and tag != "html")
+        if not is_other and not any(silent for name, silent in self.open if name != "svg"):
             self.texts += [value for name in SPOKEN if (value := known.get(name))]
         self.is_figure = tag == "script" and known.get("type") == "application/json"
         if tag not in VOID:
-            self.open.append((tag, tag in SILENT or other))
+            self.open.append((tag, tag in SILENT or is_other))
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.handle_endtag(tag)
+        self.handle_endtag(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if any(name == tag for name, _silent in self.open):
@@ -53,11 +62,8 @@ class _Reader(HTMLParser):
         if self.is_figure:
             self.figures.append(data)
             self.is_figure = False
-        elif not self.is_silent and data.strip():
+        elif data.strip() and not any(silent for _name, silent in self.open):
             self.texts.append(data)
-
-    def handle_title(self) -> None:  # pragma: no cover
-        """Nothing: kept beside the others for readers."""
 
 
 def shown_texts(html: str) -> list[str]:
@@ -71,35 +77,19 @@ def shown_texts(html: str) -> list[str]:
     return [" ".join(text.split()) for text in texts if text.strip()]
 
 
-def _pictured(value: Any, key: str = "") -> Iterator[str]:
-    if isinstance(value, str) and key in PICTURED:
+def _pictured(value: Any, key: str = "", *, is_layout: bool = False) -> Iterator[str]:
+    """Give the texts that plotly.js draws; a name in a layout is a mark for our script and is not drawn."""
+    if isinstance(value, str) and key in PICTURED and not (is_layout and key == "name"):
         yield value
     elif isinstance(value, list):
         for one in value:
-            yield from _pictured(one, key)
+            yield from _pictured(one, key, is_layout=is_layout)
     elif isinstance(value, dict):
         for name, one in value.items():
-            yield from _pictured(one, key if key == "title" else name)
+            yield from _pictured(one, "" if isinstance(one, dict) else name, is_layout=is_layout or name == "layout")
 
 
-def catalogue(path: Path) -> list[tuple[str, str]]:
-    """Give (English, translation) of a .po file."""
-    pairs, parts, current = [], {"msgid": "", "msgid_plural": "", "msgstr": ""}, ""
-    for line in [*path.read_text(encoding="utf-8").splitlines(), ""]:
-        if not line:
-            pairs.append((parts["msgid"] + " " + parts["msgid_plural"], parts["msgstr"]))
-            parts = dict.fromkeys(parts, "")
-            continue
-        keyword, _space, rest = line.partition(" ")
-        if keyword.partition("[")[0] in parts:
-            current, line = keyword.partition("[")[0], rest
-        if current and (found := STRING.match(line)):
-            parts[current] += json.loads(f'"{found[1]}"')
-        elif not found_keyword(line):
-            current = ""
-    return pairs[1:]
-
-
-def found_keyword(line: str) -> bool:
-    """Say whether a line begins a field."""
-    return line.startswith("msg")
+def english_left(text: str, names: set[str]) -> list[str]:
+    """Give the words of ``text`` that are of letters only and neither kept in every language nor names of the data."""
+    words = [word.strip(PUNCTUATION) for word in MARKUP.sub(" ", text).split()]
+    return [word for word in words if WORD.fullmatch(word) and word not in KEPT | names and not word.isupper()]
