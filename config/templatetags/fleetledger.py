@@ -90,6 +90,20 @@ def money(amount: Decimal | int | None, currency: str) -> str:
     return formats.money(None if amount is None else Decimal(amount), currency)
 
 
+@register.simple_tag
+def per_hour(amounts: Mapping[str, Decimal]) -> str:
+    """Write what things cost an hour, currencies beside each other; nothing known is unpriced, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(amounts.items())]
+    return _("%(amount)s / h") % {"amount": " + ".join(parts)} if parts else _("unpriced")
+
+
+@register.simple_tag
+def amounts(found: Mapping[str, Decimal]) -> str:
+    """Write sums of money, currencies beside each other; nothing known is an em dash, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(found.items())]
+    return " + ".join(parts) or formats.MISSING
+
+
 @register.filter
 def lead_money(amount: Decimal, currency: str) -> SafeString:
     """Write a large sum with its cents greyed."""
