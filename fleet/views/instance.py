@@ -185,7 +185,7 @@ def _sentence(record: Record, cost: Cost, visitor: Visitor) -> str:
     rate = (cost.price.per_hour, cost.price.currency) if cost.price else None
     return sentence_of(
         verdict.state, verdict.reason, verdict.since, record.evidence, price=rate, at=visitor.now,
-        zone=visitor.house.zone, dates=date_forms(),
+        zone=visitor.house.zone,
     )  # fmt: skip
 
 
