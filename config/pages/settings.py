@@ -93,8 +93,10 @@ def _page(request: HttpRequest, visitor: Visitor, **more: Any) -> HttpResponse:
 
 
 def _organization(request: HttpRequest, visitor: Visitor) -> None:
-    spec = typed("organization", {key: request.POST.get(key, "").strip() for key in ("name", "currency", "time_zone")})
-    change_organization(spec, now=real_now(), by=visitor.user)
+    given = {key: request.POST.get(key, "").strip() for key in ("name", "currency", "time_zone")}
+    if not all(given.values()):
+        raise BadInput("blank", "There is nothing here.", hint="Fill in name, currency and time zone.")
+    change_organization(typed("organization", given), now=real_now(), by=visitor.user)
     messages.success(request, _("The organisation was saved."))
 
 

@@ -45,6 +45,7 @@ WORDS: dict[str, tuple[Promise | str, Promise | str]] = {
         _("Name its variable in FLEETLEDGER_SECRETS on the server, then take it from the list."),
     ),
     "demo_database": (_("This is the demo’s database."), _("Connect a source to your own, as said on this page.")),
+    "blank": (_("Something is missing."), _("Fill in every field that must not stay empty.")),
     "unknown_channel": (_("There is no such channel."), _("Take one from the list.")),
     "unknown_route": (_("This route is not there any more."), _("Load the page again.")),
     "bad_team_name": (_("A team’s name has 1 to 120 characters."), _("Write it out.")),

@@ -39,6 +39,7 @@ def test_the_organisation_is_changed_by_hand_unless_a_file_has_it(admin: Client)
     assert (row.name, row.currency, row.time_zone, row.declared) == ("New name", "EUR", "Asia/Shanghai", None)
     assert AuditEvent.objects.get().details["changes"]["currency"] == ["USD", "EUR"]
     assert admin.post("/settings/", {**form, "currency": "EURO"}).status_code == 400
+    assert admin.post("/settings/", {**form, "name": " "}).status_code == 400
     assert admin.post("/settings/", {**form, "time_zone": "Mars/Base"}).status_code == 400
     Organization.objects.update(declared={"name": "New name"})
     assert admin.post("/settings/", {**form, "name": "Other"}).status_code == 400
