@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
+from common.code_words import FINDING_WORDS
 from common.errors import FleetledgerError
-from common.formats import sentences
 from common.periods import parse_moment
+from common.words import sentences
 from people.queries import organization_zone
 
 
@@ -55,37 +55,12 @@ def _channel(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
 
 def _generic(facts: Mapping[str, Any], is_over: bool) -> tuple[str, str]:
     name, kind = facts["subject"], str(facts.get("kind") or "")
-    words = {"name": name, "kind": KINDS.get(kind) or kind.replace("_", " ") or _("needs a look")}
+    words = {"name": name, "kind": FINDING_WORDS.get(kind) or kind.replace("_", " ") or _("needs a look")}
     if is_over:
         return _("%(name)s: over (%(kind)s)") % words, ""
     return _("%(name)s: %(kind)s") % words, str(facts.get("sentence") or "")
 
 
-KINDS: Mapping[str, Any] = {
-    "anomaly": gettext_lazy("unusual spend"),
-    "balance": gettext_lazy("prepaid credit runs out"),
-    "breaker": gettext_lazy("releases are paused"),
-    "broken_signal": gettext_lazy("a signal is broken"),
-    "budget": gettext_lazy("budget"),
-    "duplicate_source": gettext_lazy("seen by two sources"),
-    "frozen": gettext_lazy("readings are frozen"),
-    "ghost": gettext_lazy("billed, never seen"),
-    "gpu_lost": gettext_lazy("a GPU is lost"),
-    "idle": gettext_lazy("idle"),
-    "lease_expired": gettext_lazy("lease expired"),
-    "low_utilization": gettext_lazy("low utilisation"),
-    "partly_used": gettext_lazy("partly used"),
-    "release": gettext_lazy("release"),
-    "stopped_but_billed": gettext_lazy("stopped, but billed"),
-    "suspected_hang": gettext_lazy("seems to hang"),
-    "target_down": gettext_lazy("exporter does not answer"),
-    "throttled": gettext_lazy("throttled"),
-    "unassigned": gettext_lazy("without a team"),
-    "unknown_host": gettext_lazy("unknown host"),
-    "unmanaged_use": gettext_lazy("used outside the scheduler"),
-    "unpriced": gettext_lazy("without a price"),
-    "xid": gettext_lazy("GPU error (XID)"),
-}
 _OWN = {"source": _source, "channel": _channel}
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import resource
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -21,26 +19,15 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 import numpy as np
-from django.db import connection
-from django.test.utils import setup_databases, teardown_databases
 
-from common.periods import BEGINNING, STEP
+from benchmarks.hosts import empty_database, hold, make_hosts, settled, timed
+from common.periods import STEP
 from fleet.actions.judge import JudgeResult, judge_fleet
 from fleet.actions.samples import store_block
 from fleet.domain.ports import HourlyPrice
 from fleet.domain.samples import empty_block
 from fleet.domain.signals import Signal
-from fleet.models import (
-    Account,
-    Gpu,
-    GpuPlacement,
-    GpuUse,
-    Instance,
-    InstanceState,
-    InstanceVersion,
-    Job,
-    Policy,
-)
+from fleet.models import Gpu, Job, Policy
 from fleet.queries.samples import load_block
 
 SIZES = tuple(int(size) for size in os.environ.get("FL_BENCH_GPUS", "10000,30000").split(","))
@@ -59,40 +46,12 @@ class Prices:
 
 def make_fleet(gpus: int) -> np.ndarray[Any, Any]:
     """Make hosts, devices, jobs and a policy; give the GPUs' row ids."""
-    account = Account.objects.create(name="bench", kind="static", provider="bench")
     spec = {"mode": "observe", "select": {"profiles": ["interactive"]}, "idle": {"window": "45m", "warm_up": "45m"}}
     Policy.objects.create(name="interactive", position=0, spec=spec)
-    boxes = Instance.objects.bulk_create(
-        Instance(account=account, external_id=f"i-{n}", host=f"node-{n}", launched_at=START, gpu_count=8)
-        for n in range(gpus // 8)
-    )
-    InstanceVersion.objects.bulk_create(
-        InstanceVersion(
-            instance=box,
-            valid_from=BEGINNING,
-            attributes={"gpu_count": 8, "host": box.host, "profile": "interactive" if n % 2 else "batch"},
-        )
-        for n, box in enumerate(boxes)
-    )
-    InstanceState.objects.bulk_create(InstanceState(instance=box, start=START, state="running") for box in boxes)
-    facts = {"first_seen_at": START, "last_seen_at": START, "memory_total_mib": 81_559, "power_limit_watts": 700.0}
-    rows = Gpu.objects.bulk_create(
-        (
-            Gpu(uuid=f"GPU-{n}", index=n % 8, model="H100-SXM5-80GB", host=f"node-{n // 8}", **facts)
-            for n in range(gpus // 8 * 8)
-        ),
-        batch_size=5_000,
-    )
-    GpuPlacement.objects.bulk_create(
-        (GpuPlacement(gpu=row, start=START, host=row.host, instance=boxes[n // 8]) for n, row in enumerate(rows)),
-        batch_size=5_000,
-    )
-    jobs = Job.objects.bulk_create(Job(kind="slurm", external_id=str(n), started_at=START) for n in range(gpus // 4))
-    uses = (GpuUse(gpu=row, job=jobs[n // 4], start=START) for n, row in enumerate(rows))
-    GpuUse.objects.bulk_create(uses, batch_size=5_000)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    return np.array([row.pk for row in rows], dtype=np.int64)
+    _, rows = make_hosts(gpus, START, lambda n: {"profile": "interactive" if n % 2 else "batch"})
+    jobs = [Job(kind="slurm", external_id=str(n), started_at=START) for n in range(gpus // 4)]
+    hold(rows, jobs, lambda n: n // 4, lambda _: START)
+    return settled(rows)
 
 
 def store(ids: np.ndarray[Any, Any], since: datetime, until: datetime) -> None:
@@ -120,13 +79,6 @@ def store(ids: np.ndarray[Any, Any], since: datetime, until: datetime) -> None:
     store_block(block)
     seen = [int(pk) for pk, is_here in zip(ids, here[:, 0], strict=True) if is_here]
     Gpu.objects.filter(pk__in=seen).update(last_seen_at=until)
-
-
-def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Time one call; give its answer too."""
-    began = time.perf_counter()
-    answer = work()
-    return time.perf_counter() - began, answer
 
 
 def measure(gpus: int) -> float:
@@ -157,11 +109,8 @@ def measure(gpus: int) -> float:
 def main() -> None:
     """Measure each size on a database of its own."""
     for size in SIZES:
-        old = setup_databases(verbosity=0, interactive=False)
-        try:
+        with empty_database():
             steady = measure(size)
-        finally:
-            teardown_databases(old, verbosity=0)
         verdict = "within" if steady <= BUDGET_SECONDS * size / 10_000 else "OVER"
         print(f"{size:>7} GPUs: {verdict} the budget of {BUDGET_SECONDS * size / 10_000:.1f} s")
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import resource
 import sys
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -23,8 +21,8 @@ django.setup()
 
 import numpy as np
 from django.db import connection, transaction
-from django.test.utils import setup_databases, teardown_databases
 
+from benchmarks.hosts import empty_database, hold, make_hosts, settled, timed
 from billing.actions.costs import price_hours
 from billing.models import InstancePrice
 from common.periods import BEGINNING
@@ -32,17 +30,7 @@ from fleet.actions.meter import meter
 from fleet.actions.samples import store_block
 from fleet.domain.samples import empty_block
 from fleet.domain.signals import Signal
-from fleet.models import (
-    Account,
-    Gpu,
-    GpuPlacement,
-    GpuUse,
-    Instance,
-    InstanceState,
-    InstanceVersion,
-    Job,
-    OwnershipRule,
-)  # fmt: skip
+from fleet.models import Job, OwnershipRule
 from people.models import Team
 
 SIZES = tuple(int(size) for size in os.environ.get("FL_BENCH_GPUS", "10000,30000").split(","))
@@ -54,52 +42,19 @@ BUDGET_SECONDS = 2.0
 
 def make_fleet(gpus: int) -> np.ndarray[Any, Any]:
     """Make instances, GPUs, jobs, teams and prices; give the GPUs' row ids."""
-    account = Account.objects.create(name="bench", kind="static", provider="bench")
     Team.objects.bulk_create(Team(name=f"team-{n}") for n in range(40))
     OwnershipRule.objects.create(valid_from=BEGINNING, position=0, spec={"team_from": {"label": "namespace"}})
-    boxes = Instance.objects.bulk_create(
-        Instance(account=account, external_id=f"i-{n}", host=f"node-{n}", launched_at=START, gpu_count=8)
-        for n in range(gpus // 8)
-    )
-    InstanceVersion.objects.bulk_create(
-        InstanceVersion(
-            instance=box, valid_from=BEGINNING, attributes={"gpu_count": 8, "owner": f"p{n % 300}@example.com"}
-        )
-        for n, box in enumerate(boxes)
-    )
-    InstanceState.objects.bulk_create(InstanceState(instance=box, start=START, state="running") for box in boxes)
+    boxes, rows = make_hosts(gpus, START, lambda n: {"owner": f"p{n % 300}@example.com"})
     InstancePrice.objects.bulk_create(
         InstancePrice(instance=box, valid_from=BEGINNING, price_per_hour=Decimal("55.04"), currency="USD")
         for box in boxes
     )
-    rows = Gpu.objects.bulk_create(
-        (
-            Gpu(
-                uuid=f"GPU-{n}", index=n % 8, model="H100-SXM5-80GB", host=f"node-{n // 8}", instance=boxes[n // 8],
-                first_seen_at=START, last_seen_at=START, memory_total_mib=81_559,
-            )
-            for n in range(gpus // 8 * 8)
-        ),
-        batch_size=5_000,
-    )  # fmt: skip
-    GpuPlacement.objects.bulk_create(
-        (GpuPlacement(gpu=row, start=START, host=row.host, instance_id=row.instance_id) for row in rows),
-        batch_size=5_000,
-    )
-    jobs = Job.objects.bulk_create(
+    jobs = [
         Job(kind="pod", external_id=f"team-{n % 40}/p{n}", labels={"namespace": f"team-{n % 40}"}, started_at=START)
         for n in range(max(1, gpus // 4))
-    )
-    GpuUse.objects.bulk_create(
-        (
-            GpuUse(gpu=row, job=jobs[n % len(jobs)], start=START + timedelta(minutes=(n * 7) % 600))
-            for n, row in enumerate(rows)
-        ),
-        batch_size=5_000,
-    )
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
-    return np.array([row.pk for row in rows], dtype=np.int64)
+    ]
+    hold(rows, jobs, lambda n: n % len(jobs), lambda n: START + timedelta(minutes=(n * 7) % 600))
+    return settled(rows)
 
 
 def store_hours(ids: np.ndarray[Any, Any], hour: int, count: int = 1) -> None:
@@ -112,13 +67,6 @@ def store_hours(ids: np.ndarray[Any, Any], hour: int, count: int = 1) -> None:
     for signal in (Signal.SM_ACTIVE, Signal.GPU_UTIL, Signal.MEMORY_MIB):
         block.mean[signal][:] = block.peak[signal][:] = random.uniform(0, 100, block.shape)
     store_block(block)
-
-
-def seconds(work: Callable[[], Any]) -> float:
-    """Time one call."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def bare_upsert() -> None:
@@ -137,9 +85,9 @@ def measure(gpus: int) -> float:
     for hour in (0, 1):
         store_hours(ids, hour)
         now = START + (hour + 1) * HOUR
-        metered, priced = seconds(partial(meter, now=now)), seconds(partial(price_hours, now=now))
-    bare = seconds(bare_upsert)
-    again = seconds(lambda: meter(now=START + 2 * HOUR))
+        metered, priced = timed(partial(meter, now=now))[0], timed(partial(price_hours, now=now))[0]
+    bare = timed(bare_upsert)[0]
+    again = timed(lambda: meter(now=START + 2 * HOUR))[0]
     print(
         f"{gpus:>7} GPUs: meter {metered:.2f} s ({metered / bare:.1f} x the bare upsert, {bare:.2f} s), price"
         f" {priced:.2f} s, nothing changed {again:.2f} s"
@@ -153,7 +101,7 @@ def measure_backlog() -> None:
     for hour in range(0, BACKLOG_HOURS, 24):
         store_hours(ids, hour, 24)
     now = START + BACKLOG_HOURS * HOUR
-    metered, priced = seconds(lambda: meter(now=now)), seconds(lambda: price_hours(now=now))
+    metered, priced = timed(lambda: meter(now=now))[0], timed(lambda: price_hours(now=now))[0]
     count = BACKLOG_GPUS * BACKLOG_HOURS
     print(
         f"{count:>7} GPU-hours of backlog: meter {metered:.1f} s ({metered / count * 1e6:.0f} µs each),"
@@ -165,12 +113,10 @@ def main() -> int:
     """Measure; print; give 1 when a budget is broken."""
     spent: dict[int, float] = {}
     for gpus in SIZES:
-        databases = setup_databases(verbosity=0, interactive=False)
-        spent[gpus] = measure(gpus)
-        teardown_databases(databases, verbosity=0)
-    databases = setup_databases(verbosity=0, interactive=False)
-    measure_backlog()
-    teardown_databases(databases, verbosity=0)
+        with empty_database():
+            spent[gpus] = measure(gpus)
+    with empty_database():
+        measure_backlog()
     print(f"memory at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     per_gpu = [taken / gpus for gpus, taken in spent.items()]
     too_slow = spent.get(10_000, 0) > BUDGET_SECONDS

@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from django.db import connection
 
+from billing.actions.team_days import JOBS, MONTHS
 from billing.models import InstancePrice, TeamDay
 from common.periods import floor_mark
 from fleet.actions.samples import store_block
@@ -23,6 +25,7 @@ GPUS_EACH = 8
 IDLE_OF_HUNDRED = 40
 DAYS = 396
 PAST_VERDICTS = 5
+MACHINE_DAYS = 35
 BATCH = 5_000
 SAMPLED = 10  # machines with samples
 MODELS = ("H100-SXM5-80GB", "H200-SXM5-141GB", "L40S-48GB")
@@ -53,8 +56,8 @@ def make_company(now: datetime) -> None:
     )  # fmt: skip
 
 
-def make_machines(gpus: int, now: datetime) -> None:
-    """Put ``gpus`` GPUs in place of those that are there, eight to a machine.
+def make_machines(gpus: int, now: datetime, gpus_each: int = GPUS_EACH) -> None:
+    """Put ``gpus`` GPUs in place of those that are there, ``gpus_each`` to a machine.
 
     Forty of a hundred machines are idle, so that a page of their list is full at either size.
     """
@@ -65,9 +68,9 @@ def make_machines(gpus: int, now: datetime) -> None:
     machines = Instance.objects.bulk_create(
         Instance(
             account=accounts[n % ACCOUNTS], external_id=f"node-{n}", host=f"node-{n}", launched_at=past,
-            gpu_count=GPUS_EACH, attributes=ATTRIBUTES, team=teams[n % TEAMS],
+            gpu_count=gpus_each, attributes=ATTRIBUTES, team=teams[n % TEAMS],
         )
-        for n in range(gpus // GPUS_EACH)
+        for n in range(gpus // gpus_each)
     )  # fmt: skip
     InstanceVersion.objects.bulk_create(
         InstanceVersion(instance=one, valid_from=past, attributes=ATTRIBUTES) for one in machines
@@ -81,10 +84,32 @@ def make_machines(gpus: int, now: datetime) -> None:
             uuid=f"GPU-{n}-{index}", index=index, model=MODELS[0], host=one.host, instance=one,
             first_seen_at=past, last_seen_at=now,
         )
-        for n, one in enumerate(machines) for index in range(GPUS_EACH)
+        for n, one in enumerate(machines) for index in range(gpus_each)
     )  # fmt: skip
     Verdict.objects.bulk_create(_verdicts(machines, devices, now), batch_size=BATCH)
-    store_block(_samples(devices[: SAMPLED * GPUS_EACH], now))
+    store_block(_samples(devices[: SAMPLED * gpus_each], now))
+
+
+def make_days(now: datetime) -> None:
+    """Give every machine five weeks of days, half of each held by a job."""
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE billing_machineday, billing_machinemonth, billing_jobtotal")
+        cursor.execute(
+            """INSERT INTO billing_machineday (day, instance_id, job_id, team_id, gpu_model, currency, working, low,
+                   held, empty, unknown, stopped, storage, network, other, list_price_amount, working_ms, low_ms,
+                   held_ms, empty_ms, unknown_ms, unpriced_ms, unpriced_disk_hours)
+               SELECT %(day)s::date - age, i.id, CASE part WHEN 1 THEN u.job_id END, i.team_id, %(model)s, 'USD', 150,
+                      20, 12.5, 7.25, 3, 0, 1.5, 0, 0, 0, 288000000, 28000000, 18000000, 9000000, 4000000, 0, 0
+               FROM generate_series(0, %(days)s) age, generate_series(1, 2) part, fleet_instance i
+               LEFT JOIN LATERAL (SELECT u.job_id FROM fleet_gpuuse u JOIN fleet_gpu g ON g.id = u.gpu_id
+                                  WHERE g.instance_id = i.id AND u."end" IS NULL LIMIT 1) u ON TRUE
+               WHERE part = 2 OR u.job_id IS NOT NULL""",
+            {"day": now.date(), "days": MACHINE_DAYS, "model": MODELS[0]},
+        )
+        for rollup in (MONTHS, JOBS):
+            for age in range(MACHINE_DAYS + 1):
+                cursor.execute(rollup, {"day": now.date() - timedelta(days=age), "sign": 1})
+        cursor.execute("ANALYZE")
 
 
 def _samples(devices: list[Gpu], now: datetime) -> SampleBlock:

@@ -33,10 +33,15 @@ class _Line:
 
 
 def csv_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Yield the file line by line, for a streamed answer."""
+    """Yield a file for spreadsheets line by line, for a streamed answer."""
     yield BOM
+    yield from plain_lines([safe_text(cell) for cell in row] for row in rows)
+
+
+def plain_lines(rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a file for programs line by line: no mark, text as it is."""
     line = _Line()
     writer = csv.writer(line)
     for row in rows:
-        writer.writerow([safe_text(cell) for cell in row])
+        writer.writerow(row)
         yield line.text

@@ -35,6 +35,19 @@ def resolve(reference: str, *, key: str = "secret") -> str:
                 "secret_missing", f"{key}: the variable {name} is not set.", hint=f"Set {name} for web and worker."
             )
         return value
+    return _read(name, key)
+
+
+def secret_file(reference: str, *, key: str = "secret") -> str:
+    """Give the path of a secret that stays a file, like a certificate. Raises BadInput when it can't be read."""
+    kind, _, name = check_reference(reference, key=key).partition(":")
+    if kind != "file":
+        raise BadInput("bad_secret", f"{key}: this is a file.", hint="Write file:/path.")
+    _read(name, key)
+    return name
+
+
+def _read(name: str, key: str) -> str:
     try:
         return Path(name).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from alerts.actions.alerts import raise_alerts, resolve_alerts
 from alerts.actions.deliver import deliver as deliver_messages
+from alerts.actions.untold import tell_untold
 from alerts.domain.occurrence import Occurrence
 from alerts.domain.pace import STILL, running
 from billing.actions.costs import price_hours
@@ -103,7 +104,9 @@ def _tell_source(result: PullResult, *, now: datetime) -> None:
 
 def judge(one: Pass) -> int:
     """Judge every GPU, job and instance; give the number of verdicts that changed."""
-    return judge_fleet(now=one.mark, prices=Prices()).changed
+    changed = judge_fleet(now=one.mark, prices=Prices()).changed
+    tell_untold(now=one.now)
+    return changed
 
 
 def meter(one: Pass) -> int:

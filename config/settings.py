@@ -247,7 +247,7 @@ ALERT_RENDERERS = dict.fromkeys(
         "unknown_host",
     ),
     "fleet.sentences.render",
-)
+) | {"invitation": "config.mails.invitation"}
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 
@@ -260,6 +260,8 @@ PREPARED_BY: dict[str, tuple[str, ...]] = {}  # commands that `prepare` calls
 if IS_DEMO:
     PREPARED_BY["demo"] = ("--begin",)
     METRIC_SOURCES = {"demo": "demo.sources.story.open_source"}  # and no other: real data never come in here
+    INSTANCE_PROVIDERS = {"static": "demo.providers.story.StoryProvider"}
     PROMETHEUS_URL = ""
+    ROOT_URLCONF = "demo.urls"
     MIDDLEWARE.append("demo.middleware.NameFiles")
     CONTEXT_PROCESSORS.append("demo.context_processors.demo")

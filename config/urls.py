@@ -7,16 +7,14 @@ from django.views.i18n import set_language
 
 from config.views import healthz, metrics, readyz
 from fleet.views import instance
-from people.views import sign_in, sign_out, tokens
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("billing.urls")),
     path("instances/<str:account>/<path:external_id>/", instance, name="instance"),
-    path("settings/tokens/", tokens, name="tokens"),
     path("api/", include("config.api.urls")),
-    path("sign-in/", sign_in, name="sign_in"),
+    path("", include("config.pages.urls")),
     path("language/", set_language, name="language"),
-    path("sign-out/", sign_out, name="sign_out"),
+    path("", include("people.urls")),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),

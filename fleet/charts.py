@@ -8,7 +8,6 @@ from datetime import UTC, datetime, tzinfo
 from html import escape
 
 from common.figures import Json, var
-from common.formats import percent
 
 STEP_SECONDS = 300
 GAP_BETWEEN_ROWS = 0.18  # of a row's height
@@ -19,11 +18,11 @@ MOST_TICKS = 7
 
 @dataclass(frozen=True)
 class ActivityRow:
-    """One GPU. ``peaks``: percent at each mark, None: nothing was seen; ``highest`` over the rule's window."""
+    """One GPU. ``peaks``: percent at each mark, None: nothing was seen; ``note`` says the highest of the window."""
 
     label: str
     peaks: Sequence[float | None]
-    highest: float | None
+    note: str
 
 
 def gpu_activity(
@@ -69,10 +68,9 @@ def _notes(row: ActivityRow, axis: str) -> list[Json]:
     """The GPU's name on the left, its highest activity in the window on the right."""
     middle = {"xref": "paper", "yref": f"{axis} domain", "y": 0.4, "yanchor": "middle", "showarrow": False}
     font = {"size": 11, "color": var("ink-2")}
-    highest = percent(row.highest, 1)
     return [
         middle | {"x": 0, "xanchor": "right", "xshift": -6, "text": escape(row.label), "font": font},
-        middle | {"x": 1, "xanchor": "left", "xshift": 6, "text": f"max {highest}", "font": font, "name": "wide"},
+        middle | {"x": 1, "xanchor": "left", "xshift": 6, "text": row.note, "font": font, "name": "wide"},
     ]
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common.formats import sentences
 from common.periods import parse_moment
+from common.words import sentences
 from fleet.domain.states import FindingKind, Reason, State
 
 Facts = Mapping[str, Any]

@@ -10,8 +10,11 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from common.code_words import word_of
+from common.formats import percent
 from common.money import plain
-from common.periods import iso
+from common.periods import iso, parse_duration
+from common.words import duration
 from fleet.charts import ActivityRow
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State
@@ -181,9 +184,21 @@ def policy_rows(policy: Mapping[str, Any]) -> list[PolicyRow]:
     rows = []
     for key, label in labels.items():
         one = policy["values"][key]
-        value = f"{one['value']}\u00a0%" if key.endswith("_pct") else str(one["value"])
-        rows.append(PolicyRow(label, value, sources.get(one["from"], one["from"])))
+        value = _policy_value(key, one["value"])
+        rows.append(PolicyRow(label, value, sources.get(one["from"]) or _policy_source(one["from"])))
     return rows
+
+
+def _policy_source(source: str) -> str:
+    return _("policy %(name)s") % {"name": source.removeprefix("policy ")}
+
+
+def _policy_value(key: str, value: Any) -> str:
+    if key == "scope":
+        return word_of("scope", str(value))
+    if key.endswith("_pct"):
+        return f"{value}\u00a0%"
+    return duration(parse_duration(str(value)))
 
 
 @dataclass(frozen=True)
@@ -216,7 +231,10 @@ def activity_rows(gpus: Iterable[GpuActivity], limit: int) -> list[ActivityRow]:
     listed = list(gpus)
     if len(listed) > limit:
         listed = sorted(listed, key=lambda one: -(one.highest if one.highest is not None else -1.0))[:limit]
-    return [ActivityRow(_gpu_label(one.gpu), one.peaks, one.highest) for one in listed]
+    return [
+        ActivityRow(_gpu_label(one.gpu), one.peaks, _("max %(share)s") % {"share": percent(one.highest)})
+        for one in listed
+    ]
 
 
 def _gpu_label(gpu: GpuNow) -> str:

@@ -9,6 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from people.queries import TeamName
+from people.roles import ROLE_WORDS
 
 
 class SignInForm(forms.Form):
@@ -32,3 +33,16 @@ class TokenForm(forms.Form):
         super().__init__(*args, **kwargs)
         field = cast("forms.ChoiceField", self.fields["team"])
         field.choices = [("", _("All that I see")), *((team.name, team.name) for team in teams)]
+
+
+class PersonForm(forms.Form):
+    """Somebody to give a role to, or to invite."""
+
+    email = forms.EmailField(label=_("E-mail"), max_length=254)
+    role = forms.ChoiceField(label=_("Role"))
+    team = forms.ChoiceField(required=False, label=_("For"))
+
+    def __init__(self, *args: Any, roles: Sequence[str], teams: Sequence[tuple[str, str]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cast("forms.ChoiceField", self.fields["role"]).choices = [(role, ROLE_WORDS[role]) for role in roles]
+        cast("forms.ChoiceField", self.fields["team"]).choices = list(teams)

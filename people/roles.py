@@ -1,4 +1,4 @@
-"""What a role may see: the one place that says so.
+"""What a role may see and do: the one place that says so, printed on the page and in docs, asked by every check.
 
 A grant for a team covers that team and its sub-teams. A grant without a team covers everything, Unassigned too. Without
 any grant a person sees nothing, which is not an error: somebody has to say first which team they belong to.
@@ -6,9 +6,13 @@ any grant a person sees nothing, which is not an error: somebody has to say firs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 
 def with_sub_teams(roots: Iterable[int], parents: Mapping[int, int | None]) -> frozenset[int]:
@@ -54,4 +58,88 @@ class TeamChoice:
         return self.team_ids is None or team_id in self.team_ids
 
 
-READS_AUDIT = frozenset({"admin", "finance"})  # granted without a team: acts of all teams stand in the trail
+class Right(StrEnum):
+    """Something that a person may see or do."""
+
+    SEE = "see"
+    USE_TOKENS = "use_tokens"
+    CLAIM = "claim"
+    INVITE = "invite"
+    READ_AUDIT = "read_audit"
+    MANAGE_PEOPLE = "manage_people"
+    MANAGE_TEAMS = "manage_teams"
+    MANAGE_SETTINGS = "manage_settings"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Who has a right: ``roles``. With ``whole_only`` it comes from a grant without a team only."""
+
+    right: Right
+    about: str | Promise
+    roles: frozenset[str]
+    whole_only: bool = False
+
+
+ROLE_ORDER = ("viewer", "engineer", "team_lead", "finance", "admin")
+ROLE_WORDS = {
+    "viewer": _("Viewer"),
+    "engineer": _("Engineer"),
+    "team_lead": _("Team lead"),
+    "finance": _("Finance"),
+    "admin": _("Admin"),
+}
+EVERYBODY = frozenset(ROLE_ORDER)
+
+RULES = (
+    Rule(Right.SEE, _("See machines, jobs, findings, spend and utilisation"), EVERYBODY),
+    Rule(Right.USE_TOKENS, _("Make tokens for programs, which show what the person sees"), EVERYBODY),
+    Rule(Right.CLAIM, _("Claim unassigned machines for a team"), frozenset({"engineer", "team_lead", "admin"})),
+    Rule(Right.INVITE, _("Invite viewers and engineers, and take these roles away"), frozenset({"team_lead", "admin"})),
+    Rule(Right.READ_AUDIT, _("Read the audit trail"), frozenset({"finance", "admin"}), whole_only=True),
+    Rule(Right.MANAGE_PEOPLE, _("Give and take every role, switch people off"), frozenset({"admin"}), whole_only=True),
+    Rule(Right.MANAGE_TEAMS, _("Make, rename and move teams, set cost centres"), frozenset({"admin"}), whole_only=True),
+    Rule(
+        Right.MANAGE_SETTINGS, _("Connect and check sources, change settings, channels and routes"),
+        frozenset({"admin"}), whole_only=True,
+    ),
+)  # fmt: skip
+RULE_OF = {rule.right: rule for rule in RULES}
+
+GRANTABLE: Mapping[Right, frozenset[str]] = {
+    Right.INVITE: frozenset({"viewer", "engineer"}),
+    Right.MANAGE_PEOPLE: EVERYBODY,
+}
+"""The roles that each right lets one give and take, within the teams for which one has the right."""
+
+
+class Grant(NamedTuple):
+    """A role for a team and its sub-teams, or, without a team, everywhere."""
+
+    role: str
+    team_id: int | None
+
+
+def scope_of(right: Right, grants: Iterable[Grant], parents: Mapping[int, int | None]) -> frozenset[int] | None:
+    """Give the teams for which these grants give ``right``; None: everywhere, an empty set: nowhere."""
+    rule = RULE_OF[right]
+    having = [grant.team_id for grant in grants if grant.role in rule.roles]
+    if rule.whole_only:
+        having = [team for team in having if team is None]
+    return visible_teams(having, parents)
+
+
+def has_right(
+    right: Right, grants: Iterable[Grant], parents: Mapping[int, int | None], team_id: int | None = None
+) -> bool:
+    """Say whether these grants give ``right`` for a team; ``team_id`` None: everywhere."""
+    scope = scope_of(right, grants, parents)
+    return scope is None or (team_id is not None and team_id in scope)
+
+
+def may_grant(grants: Collection[Grant], role: str, team_id: int | None, parents: Mapping[int, int | None]) -> bool:
+    """Say whether who has ``grants`` may give and take ``role`` for a team; ``team_id`` None: everywhere."""
+    return any(role in roles and has_right(right, grants, parents, team_id) for right, roles in GRANTABLE.items())
+
+
+READS_AUDIT = RULE_OF[Right.READ_AUDIT].roles  # granted without a team: acts of all teams stand in the trail

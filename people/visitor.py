@@ -15,9 +15,10 @@ from django.utils.cache import patch_cache_control
 from django_htmx.http import HttpResponseClientRefresh
 
 from common.clock import real_now
+from common.errors import BadInput
 from people.models import User
 from people.queries import House, TeamName, house, teams
-from people.roles import TeamChoice, visible_teams, with_sub_teams
+from people.roles import Right, TeamChoice, has_right, scope_of, visible_teams, with_sub_teams
 
 P = ParamSpec("P")
 
@@ -51,6 +52,25 @@ class Visitor:
         """All rows that may be shown."""
         return TeamChoice(self.visible, unassigned=self.sees_all)
 
+    def can(self, right: Right | str, team_id: int | None = None) -> bool:
+        """Say whether this person has ``right`` for a team; without one: everywhere."""
+        return has_right(Right(right), self.house.granted, self.parents, team_id)
+
+    def can_somewhere(self, right: Right | str) -> bool:
+        """Say whether this person has ``right`` for some team, or everywhere."""
+        scope = scope_of(Right(right), self.house.granted, self.parents)
+        return scope is None or bool(scope)
+
+    @property
+    def rights(self) -> frozenset[str]:
+        """The rights that this person has for some team at least: which pages and buttons are shown."""
+        return frozenset(right.value for right in Right if self.can_somewhere(right))
+
+    @property
+    def parents(self) -> dict[int, int | None]:
+        """Every team's parent, by id."""
+        return {team.id: team.parent_id for team in self.every_team.values()}
+
     def team_named(self, name: str) -> TeamName | None:
         """Find a visible team by name, in any case; another's team is not found."""
         return next((team for team in self.teams.values() if team.name.lower() == name.lower()), None)
@@ -63,13 +83,25 @@ class Visitor:
 def visitor_of(user: User) -> Visitor:
     """Read what a page needs to know about ``user``. Under replay the page's time is the world's."""
     place, every = house(user), teams()
-    visible = visible_teams(place.granted, {team.id: team.parent_id for team in every.values()})
+    visible = visible_teams(
+        (grant.team_id for grant in place.granted), {team.id: team.parent_id for team in every.values()}
+    )
     shown = every if visible is None else {team.id: team for team in every.values() if team.id in visible}
     now = place.world_at if place.is_replaying and place.world_at else real_now()
     return Visitor(user=user, house=place, teams=shown, every_team=every, visible=visible, now=now)
 
 
 Page = Callable[Concatenate[HttpRequest, Visitor, P], HttpResponseBase]
+
+
+def _answered(
+    page: Page[P], request: HttpRequest, visitor: Visitor, *args: P.args, **kwargs: P.kwargs
+) -> HttpResponseBase:
+    """Give the page's answer; for what can't be used as it was given, a page that names it, with a remedy."""
+    try:
+        return page(request, visitor, *args, **kwargs)
+    except BadInput as error:
+        return render(request, "400.html", {"hint": f"{error.message} {error.hint}".strip()}, status=400)
 
 
 def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
@@ -85,7 +117,7 @@ def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:
         if visitor.sees_nothing:
             answer: HttpResponseBase = render(request, "people/no_grant.html", {"visitor": visitor}, status=403)
         else:
-            answer = page(request, visitor, *args, **kwargs)
+            answer = _answered(page, request, visitor, *args, **kwargs)
         patch_cache_control(answer, private=True, no_cache=True)
         return answer
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import F
 
 from alerts.actions.channels import break_channel, note_failure, note_success
-from alerts.actions.outbox import tell_fallback
+from alerts.actions.outbox import tell_fallback, tell_next_readers
 from alerts.domain.backoff import LIFE, next_try
 from alerts.domain.ports import Accepted, ChannelError
 from alerts.models import Attempt, Channel, Delivery
@@ -96,9 +96,10 @@ def _accepted(claim: Claim, outcome: Accepted, at: datetime) -> bool:
 
 
 def _refused(claim: Claim, error: ChannelError, at: datetime) -> bool:
-    if _mine(claim, state=DeliveryState.FAILED):
-        tell_fallback(claim.delivery.message, now=at)
+    told = tell_fallback(claim.delivery.message, now=at) if _mine(claim, state=DeliveryState.FAILED) else 1
     if error.about == "address":
+        if not told:
+            tell_next_readers(claim.delivery, now=at)
         return True
     channel_id = claim.delivery.channel_id
     Channel.objects.filter(pk=channel_id).update(refusals=F("refusals") + 1)

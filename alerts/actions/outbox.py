@@ -21,18 +21,24 @@ def declared_routes() -> list[RouteRule]:
     return [route_rule(route.match, route.channels, route.fallback) for route in Route.objects.order_by("position")]
 
 
-def write_messages(alerts: Sequence[Alert], *, now: datetime) -> int:
-    """Write a message for each alert that a route takes, and its deliveries; give the number of messages."""
-    routes = declared_routes()
+def routed(alerts: Sequence[Alert]) -> list[tuple[Alert, list[str], list[str]]]:
+    """Give the alerts that a route takes, each with the names of the channels and of the fallback."""
+    routes = declared_routes() if alerts else []
     lineages = team_lineages({alert.team_id for alert in alerts if alert.team_id}) if routes else {}
-    routed = []
+    found = []
     for alert in alerts:
         route = first_match(routes, alert.kind, lineages.get(alert.team_id or 0, ()))
         if route is not None:
-            routed.append((alert, _ways(alert, route.channels), _ways(alert, route.fallback)))
-    messages = [_message(alert, "alert", fallback, now) for alert, _, fallback in routed]
-    _save(messages, [alert for alert, _, _ in routed])
-    write_deliveries([(message, names) for message, (_, names, _) in zip(messages, routed, strict=True)], now=now)
+            found.append((alert, _ways(alert, route.channels), _ways(alert, route.fallback)))
+    return found
+
+
+def write_messages(alerts: Sequence[Alert], *, now: datetime) -> int:
+    """Write a message for each alert that a route takes, and its deliveries; give the number of messages."""
+    wanted = routed(alerts)
+    messages = [_message(alert, "alert", fallback, now) for alert, _, fallback in wanted]
+    _save(messages, [alert for alert, _, _ in wanted])
+    write_deliveries([(message, names) for message, (_, names, _) in zip(messages, wanted, strict=True)], now=now)
     return len(messages)
 
 
@@ -86,6 +92,8 @@ def write_deliveries(
     A broken channel gets a failed one at once, so that the log shows it, and the message's fallback is told instead.
     """
     wanted = list(messages)
+    if not wanted:
+        return []
     channels = {channel.name: channel for channel in Channel.objects.all()}
     readers = recipients({_reader(message) for message, _ in wanted})
     rows, fallen = [], []
@@ -117,11 +125,16 @@ def _reader(message: Message) -> Reader:
 
 def _addresses(channel: Channel, readers: Sequence[str]) -> list[str]:
     """Give the addresses of one channel; a channel that can't be built is left to `doctor` and the log."""
+    declared = _declared(channel)
+    return list(dict.fromkeys(readers if declared is None else declared))
+
+
+def _declared(channel: Channel) -> Sequence[str] | None:
+    """Give the addresses that the channel names itself; None: it asks for the readers'."""
     try:
-        declared = adapter(channel).addresses()
+        return adapter(channel).addresses()
     except FleetledgerError:
         return []
-    return list(dict.fromkeys(readers if declared is None else declared))
 
 
 def _delivery(message: Message, channel: Channel, to: str, now: datetime, *, is_fallback: bool) -> Delivery:
@@ -134,6 +147,26 @@ def _delivery(message: Message, channel: Channel, to: str, now: datetime, *, is_
 def tell_fallback(message: Message, *, now: datetime) -> int:
     """A delivery of ``message`` came to nothing: its fallback is told, once; give the number of new deliveries."""
     return len(write_deliveries([(message, message.fallback)], now=now, is_fallback=True)) if message.fallback else 0
+
+
+def tell_next_readers(delivery: Delivery, *, now: datetime) -> int:
+    """An address was refused and no fallback is there: tell the leads of the team, else the admins, over its channel.
+
+    Only while nobody else has the message or is about to, and not where the channel itself says whom it tells; an end
+    is for those who were told the beginning. Give the number of new deliveries.
+    """
+    message, channel = delivery.message, delivery.channel
+    reached = (DeliveryState.WAITING, DeliveryState.SENT, DeliveryState.SIMULATED)
+    written = Delivery.objects.filter(message=message)
+    if message.kind == "resolved" or written.filter(state__in=reached).exists() or _declared(channel) is not None:
+        return 0
+    refused = set(written.values_list("to", flat=True))
+    for reader in (("", message.team_id), ("", None)):
+        new = [to for to in recipients({reader})[reader] if to not in refused]
+        if new:
+            rows = [_delivery(message, channel, to, now, is_fallback=True) for to in new]
+            return len(Delivery.objects.bulk_create(rows, ignore_conflicts=True))
+    return 0
 
 
 def tell_others(alert: Alert, *, now: datetime) -> int:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from alerts.domain.ports import Rendered
 from alerts.models import Alert, Message
 from common.periods import iso
-from people.queries import organization
+from people.queries import organization, organization_zone
 
 Renderer = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 log = structlog.get_logger(__name__)
@@ -24,13 +24,11 @@ GENERIC = "alerts.sentences.render"
 
 def render_message(message: Message, alerts: list[Alert], *, to: str, now: datetime) -> Rendered:
     """Give the message in words. A renderer that fails must not lose the message: then the generic one speaks."""
-    facts = {**message.facts, "subject": message.subject, "message_kind": message.kind, "said_at": iso(now)}
-    path = settings.ALERT_RENDERERS.get(message.topic, GENERIC)
-    try:
-        words = _words(path, message.topic, facts)
-    except Exception as error:
-        log.exception("renderer_failed", kind=message.topic, renderer=path, error=type(error).__name__)
-        words = _words(GENERIC, message.topic, facts)
+    facts = {
+        **message.facts, "subject": message.subject, "message_kind": message.kind, "said_at": iso(now),
+        "zone": organization_zone(),
+    }  # fmt: skip
+    words = words_of(message.topic, facts)
     link = str(words.get("link") or "")
     return Rendered(
         kind=message.kind,
@@ -43,6 +41,16 @@ def render_message(message: Message, alerts: list[Alert], *, to: str, now: datet
         reason=_reason(message, to),
         data={"facts": message.facts, "alerts": [_alert(alert) for alert in alerts]},
     )
+
+
+def words_of(topic: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give title, sentence, lines and link of a message about ``topic``: facts with its subject and message_kind."""
+    path = settings.ALERT_RENDERERS.get(topic, GENERIC)
+    try:
+        return _words(path, topic, facts)
+    except Exception as error:
+        log.exception("renderer_failed", kind=topic, renderer=path, error=type(error).__name__)
+        return _words(GENERIC, topic, facts)
 
 
 def _reason(message: Message, to: str) -> str:

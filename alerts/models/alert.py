@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+OPEN = "open"
 RESOLVED = "resolved"
 
 
@@ -19,7 +20,7 @@ class Alert(models.Model):
     owner = models.CharField(max_length=254, blank=True)
     episode = models.CharField(max_length=60)
     threshold = models.CharField(max_length=60, blank=True)
-    state = models.CharField(max_length=14, default="open")  # open acknowledged snoozed resolved
+    state = models.CharField(max_length=14, default=OPEN)  # open acknowledged snoozed resolved
     opened_at = models.DateTimeField()
     resolved_at = models.DateTimeField(null=True)
     reopened = models.IntegerField(default=0)

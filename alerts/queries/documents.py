@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
 from alerts.models import Alert, Attempt, Delivery, Message
@@ -60,18 +61,13 @@ def deliveries_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -
 
     ``asked``: kind, state, channel, subject, since, until (of the message).
     """
-    alerts = of_teams(Alert.objects.only("pk").order_by("pk"), "team", choice)
     rows = of_teams(Delivery.objects.order_by("-pk"), "message__team", choice)
     columns = {"kind": "message__kind", "state": "state", "channel": "channel__name", "subject": "message__subject"}
     columns |= {"since": "message__created_at__gte", "until": "message__created_at__lt"}
     rows = rows.filter(**{column: asked[name] for name, column in columns.items() if asked.get(name)})
     if part.after is not None:
         rows = rows.filter(pk__lt=part.after)
-    rows = rows.select_related("message", "channel").prefetch_related(
-        Prefetch("attempts", queryset=Attempt.objects.order_by("at", "pk")),
-        Prefetch("message__alerts", queryset=alerts),
-    )
-    return part.page([(row.pk, _delivery(row, None)) for row in rows[: part.limit + 1]])
+    return part.page(_deliveries(rows[: part.limit + 1], of_teams(Alert.objects.all(), "team", choice), None))
 
 
 def of_teams(rows: QuerySet[Any], column: str, choice: TeamChoice) -> QuerySet[Any]:
@@ -103,41 +99,62 @@ def _alert(row: Any, at: datetime | None) -> dict[str, Any]:
 
 def deliveries_document(*, since: datetime | None = None, at: datetime | None = None) -> list[dict[str, Any]]:
     """List the deliveries of messages written since ``since``, oldest first, as they stood at ``at`` (None: now)."""
-    attempts = Attempt.objects.order_by("at", "pk")
     rows = Delivery.objects.order_by("message__created_at", "pk")
     if since:
         rows = rows.filter(message__created_at__gte=since)
     if at:
-        rows, attempts = rows.filter(message__created_at__lte=at), attempts.filter(at__lte=at)
-    rows = rows.select_related("message", "channel").prefetch_related(
-        Prefetch("attempts", queryset=attempts),
-        Prefetch("message__alerts", queryset=Alert.objects.only("pk").order_by("pk")),
-    )
-    return [_delivery(row, at) for row in rows]
+        rows = rows.filter(message__created_at__lte=at)
+    return [document for _, document in _deliveries(rows, Alert.objects.all(), at)]
 
 
-def _delivery(row: Delivery, at: datetime | None) -> dict[str, Any]:
-    was_waiting = bool(at and row.delivered_at and row.delivered_at > at)
+def _deliveries(rows: QuerySet[Any], alerts: QuerySet[Any], at: datetime | None) -> list[tuple[int, dict[str, Any]]]:
+    """Give id and document of deliveries as they stood at ``at``, with those of ``alerts`` that they tell of."""
+    found = list(rows.values(*_COLUMNS))
+    links = Message.alerts.through.objects.filter(message_id__in={row["message_id"] for row in found})
+    told: defaultdict[int, list[int]] = defaultdict(list)
+    pairs = links.filter(alert__in=alerts) if alerts.query.where else links
+    for message, alert in pairs.order_by("alert_id").values_list("message_id", "alert_id"):
+        told[message].append(alert)
+    tries = Attempt.objects.filter(delivery_id__in=[row["pk"] for row in found])
+    if at:
+        tries = tries.filter(at__lte=at)
+    attempts: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    for delivery, *facts in tries.order_by("at", "pk").values_list("delivery_id", *_ATTEMPT):
+        attempts[delivery].append(_attempt(*facts))
+    return [(row["pk"], _delivery(row, told[row["message_id"]], attempts[row["pk"]], at)) for row in found]
+
+
+_COLUMNS = (
+    "pk", "message_id", "message__key", "message__kind", "message__subject", "channel__name", "to", "state",
+    "delivered_at", "doubles", "is_fallback",
+)  # fmt: skip
+_ATTEMPT = ("at", "outcome", "status", "retry_after", "detail")
+
+
+def _delivery(
+    row: Mapping[str, Any], alerts: list[int], attempts: list[dict[str, Any]], at: datetime | None
+) -> dict[str, Any]:
+    was_waiting = bool(at and row["delivered_at"] and row["delivered_at"] > at)
     return {
-        "message": str(row.message.key),
-        "kind": row.message.kind,
-        "alerts": [alert.pk for alert in row.message.alerts.all()],
-        "subject": row.message.subject,
-        "channel": row.channel.name,
-        "to": row.to or None,
-        "state": DeliveryState.WAITING.value if was_waiting else row.state,
-        "delivered_at": None if was_waiting or row.state not in DELIVERED else _stamp(row.delivered_at),
-        "attempts": [_attempt(attempt) for attempt in row.attempts.all()],
-        "doubles": row.doubles,
-        "is_fallback": row.is_fallback,
+        "message": str(row["message__key"]),
+        "kind": row["message__kind"],
+        "alerts": alerts,
+        "subject": row["message__subject"],
+        "channel": row["channel__name"],
+        "to": row["to"] or None,
+        "state": DeliveryState.WAITING.value if was_waiting else row["state"],
+        "delivered_at": None if was_waiting or row["state"] not in DELIVERED else _stamp(row["delivered_at"]),
+        "attempts": attempts,
+        "doubles": row["doubles"],
+        "is_fallback": row["is_fallback"],
     }
 
 
-def _attempt(row: Attempt) -> dict[str, Any]:
+def _attempt(at: datetime, outcome: str, status: int | None, retry_after: float | None, detail: str) -> dict[str, Any]:
     return {
-        "at": iso(row.at),
-        "outcome": row.outcome,
-        "status": row.status,
-        "retry_after": row.retry_after,
-        "detail": row.detail or None,
+        "at": iso(at),
+        "outcome": outcome,
+        "status": status,
+        "retry_after": retry_after,
+        "detail": detail or None,
     }

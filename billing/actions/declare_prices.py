@@ -10,6 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from billing.models import Price
+from billing.queries.price_moves import PastChange, PastMove, past_moves
+from billing.queries.prices import book, listed_price
 from common.declared import Change, Spec, Verb, differing
 from common.periods import BEGINNING, iso, parse_moment
 from fleet.actions.remetered import mark_remetered
@@ -18,17 +20,39 @@ KEY = ("provider", "sku", "gpu_model", "gpu_count", "region", "purchase_option",
 ENDED = {"ended": True}
 """What ``declared`` says of a price that another one has followed: past, and no leftover of the file."""
 
+Numbered = tuple[int, Spec]
+"""A declared price with its place in the file."""
+
 
 @dataclass
 class _Plan:
-    """What was done: ``touched`` rows stand for a declared price, ``since`` is where the first difference lies."""
+    """What was done at ``now``: ``touched`` rows stand for a declared price, ``since`` is where differences begin.
 
+    ``past``: what is now said otherwise of the time before ``now``, with the row that says it.
+    """
+
+    now: datetime
     changes: list[Change] = field(default_factory=list)
     touched: list[Price] = field(default_factory=list)
     since: list[datetime] = field(default_factory=list)
+    past: list[tuple[PastChange, Price]] = field(default_factory=list)
+
+    def note_past(self, number: int, name: str, row: Price, until: datetime | None = None) -> None:
+        """Note that ``row``, declared as ``number`` of its file, holds from before now (``until`` some time)."""
+        end = min(until, self.now) if until else self.now
+        if row.valid_from < end:
+            self.past.append((PastChange(number, name, row.valid_from, end), row))
 
 
-def declare_prices(wanted: Sequence[Spec], *, now: datetime, prune: bool, currency: str) -> list[Change]:
+@dataclass(frozen=True)
+class DeclaredPrices:
+    """What was done, and what of it moves money of the time before now."""
+
+    changes: list[Change]
+    moves: list[PastMove]
+
+
+def declare_prices(wanted: Sequence[Spec], *, now: datetime, prune: bool, currency: str) -> DeclaredPrices:
     """Bring declared prices to ``wanted``. ``currency`` stands where a price names none.
 
     A price with `valid_from` holds from there, also when it is changed; one without holds always when it is first
@@ -38,16 +62,16 @@ def declare_prices(wanted: Sequence[Spec], *, now: datetime, prune: bool, curren
     rows: defaultdict[tuple[Any, ...], list[Price]] = defaultdict(list)
     for row in Price.objects.filter(is_suggested=False).exclude(declared=None).order_by("valid_from", "pk"):
         rows[_row_key(row)].append(row)
-    plan = _Plan()
-    for spec in asked:
-        _declare(spec, rows[_spec_key(spec)], asked, plan, now)
+    plan, before = _Plan(now), book()
+    for number, spec in enumerate(asked):
+        _declare((number, spec), rows[_spec_key(spec)], asked, plan)
     for row in (row for own in rows.values() for row in own if row not in plan.touched and row.declared != ENDED):
         plan.changes.append(Change(Verb.REMOVED if prune else Verb.LEFT, "price", name_of(_form(row))))
         if prune:
             _end(row, now, plan)
     if plan.since:
         mark_remetered(since=min(plan.since))
-    return plan.changes
+    return DeclaredPrices(plan.changes, past_moves([(one, listed_price(row)) for one, row in plan.past], before))
 
 
 def name_of(spec: Spec) -> str:
@@ -56,13 +80,17 @@ def name_of(spec: Spec) -> str:
     return " ".join([*parts, f"from {spec['valid_from'][:10]}"] if spec.get("valid_from") else parts)
 
 
-def _declare(spec: Spec, rows: list[Price], asked: Sequence[Spec], plan: _Plan, now: datetime) -> None:
+def _declare(numbered: Numbered, rows: list[Price], asked: Sequence[Spec], plan: _Plan) -> None:
     """Settle one declared price against the rows of its key."""
+    _, spec = numbered
     free = [row for row in rows if row not in plan.touched]
     told = parse_moment(spec["valid_from"]) if spec.get("valid_from") else None
     row = next((one for one in free if _is_same_start(one, told)), None)
     if row is not None:
-        _change_in_place(row, spec, plan) if told or not _amount_differs(row, spec) else _follow(row, spec, now, plan)
+        if told or not _amount_differs(row, spec):
+            _change_in_place(row, numbered, plan)
+        else:
+            _follow(row, numbered, plan.now, plan)
         return
     starts = {
         parse_moment(other["valid_from"])
@@ -73,9 +101,9 @@ def _declare(spec: Spec, rows: list[Price], asked: Sequence[Spec], plan: _Plan, 
     start = told or BEGINNING
     before = next((one for one in reversed(open_rows) if one.valid_from < start), None)
     if before is not None:
-        _follow(before, spec, start, plan)
+        _follow(before, numbered, start, plan)
         return
-    _write(spec, start, plan)
+    _write(numbered, start, plan)
     plan.changes.append(Change(Verb.CREATED, "price", name_of(spec)))
 
 
@@ -90,23 +118,29 @@ def _amount_differs(row: Price, spec: Spec) -> bool:
     return row.price != _amount(spec)
 
 
-def _change_in_place(row: Price, spec: Spec, plan: _Plan) -> None:
+def _change_in_place(row: Price, numbered: Numbered, plan: _Plan) -> None:
     """Write what the file says of a price that keeps its start."""
+    number, spec = numbered
     fields = differing({} if row.declared == ENDED else _form(row), spec) or _drift(row, spec)
     if fields:
         plan.since.append(row.valid_from)
+        old = (row.price, row.valid_to)
         _fill(row, spec, row.valid_from)
         row.save()
+        if old != (row.price, row.valid_to):
+            ends = [end for end in (old[1], row.valid_to) if end]
+            plan.note_past(number, name_of(spec), row, max(ends) if len(ends) == len(old) else None)
     plan.touched.append(row)
     plan.changes.append(Change(Verb.CHANGED if fields else Verb.UNCHANGED, "price", name_of(spec), fields))
 
 
-def _follow(row: Price, spec: Spec, start: datetime, plan: _Plan) -> None:
+def _follow(row: Price, numbered: Numbered, start: datetime, plan: _Plan) -> None:
     """Let the declared price follow ``row`` from ``start`` on."""
+    _, spec = numbered
     fields = differing(_form(row), spec)
     plan.touched.append(row)
     _end(row, start, plan)
-    _write(spec, start, plan)
+    _write(numbered, start, plan)
     plan.changes.append(Change(Verb.CHANGED, "price", name_of(spec), fields))
 
 
@@ -121,11 +155,13 @@ def _end(row: Price, at: datetime, plan: _Plan) -> None:
     row.save()
 
 
-def _write(spec: Spec, start: datetime, plan: _Plan) -> None:
+def _write(numbered: Numbered, start: datetime, plan: _Plan) -> None:
+    number, spec = numbered
     plan.since.append(start)
     row = Price()
     _fill(row, spec, start)
     row.save()
+    plan.note_past(number, name_of(spec), row, row.valid_to)
     plan.touched.append(row)
 
 

@@ -1,10 +1,10 @@
-"""Costs of hours and machine-days are kept as long as the hours; team-days for ever."""
+"""Costs of hours, machine-days and machine-months are kept as long as the hours; team-days for ever."""
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from billing.models import InstanceHourCost, MachineDay
+from billing.models import InstanceHourCost, MachineDay, MachineMonth
 from common.partitions import drop_months
 from fleet.domain.gpu_hours import GPU_HOURS_KEPT
 from fleet.queries.samples import newest_hour
@@ -16,5 +16,7 @@ def retain_costs(*, now: datetime) -> dict[str, int]:
     oldest = newest - GPU_HOURS_KEPT
     partitions = drop_months("billing_gpuhourcost", before=oldest)
     rows, _ = InstanceHourCost.objects.filter(hour__lt=oldest.replace(day=1, hour=0, minute=0)).delete()
-    MachineDay.objects.filter(day__lt=oldest.date().replace(day=1)).delete()
+    first = oldest.date().replace(day=1)
+    MachineDay.objects.filter(day__lt=first).delete()
+    MachineMonth.objects.filter(month__lt=first).delete()
     return {"cost_partitions_dropped": partitions, "instance_costs_dropped": rows}

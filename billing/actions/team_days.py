@@ -1,4 +1,7 @@
-"""Machine-days and team-days: what the hours of a local day sum to, made anew for the days that changed."""
+"""Machine-days and team-days: what the hours of a local day sum to, made anew for the days that changed.
+
+Months of machines and totals of jobs follow by the difference: what the day was is taken off, what it is now put on.
+"""
 
 from __future__ import annotations
 
@@ -66,6 +69,37 @@ SELECT m.day, m.team_id, i.account_id, m.gpu_model, m.currency, {sums}
     sums=", ".join(f"sum(m.{name})" for name in SUMMED),
 )
 
+_COST = "working + low + held + empty + unknown + stopped + storage + network + other"
+MONTHS = f"""
+INSERT INTO billing_machinemonth AS whole (month, instance_id, team_id, currency, cost, unpriced_ms,
+    unpriced_disk_hours)
+SELECT date_trunc('month', day)::date, instance_id, team_id, currency, %(sign)s * sum({_COST}),
+       %(sign)s * sum(unpriced_ms), %(sign)s * sum(unpriced_disk_hours)
+  FROM billing_machineday WHERE day = %(day)s GROUP BY 1, 2, 3, 4
+ON CONFLICT (month, instance_id, team_id, currency) DO UPDATE SET cost = whole.cost + excluded.cost,
+    unpriced_ms = whole.unpriced_ms + excluded.unpriced_ms,
+    unpriced_disk_hours = whole.unpriced_disk_hours + excluded.unpriced_disk_hours
+"""
+JOBS = """
+INSERT INTO billing_jobtotal AS whole (job_id, team_id, currency, cost, {times})
+SELECT job_id, team_id, currency, %(sign)s * sum({cost}), {sums}
+  FROM billing_machineday WHERE day = %(day)s AND job_id IS NOT NULL GROUP BY 1, 2, 3
+ON CONFLICT (job_id, team_id, currency) DO UPDATE SET cost = whole.cost + excluded.cost, {grown}
+""".format(
+    cost=_COST,
+    times=", ".join(TIMES),
+    sums=", ".join(f"%(sign)s * sum({name})" for name in TIMES),
+    grown=", ".join(f"{name} = whole.{name} + excluded.{name}" for name in TIMES),
+)
+_NOTHING = " AND ".join(f"{name} = 0" for name in ("cost", *TIMES))
+# What a day was taken off and never put on again leaves nothing behind.
+EMPTIED = (
+    """DELETE FROM billing_machinemonth WHERE month = date_trunc('month', %(day)s::date)::date
+        AND cost = 0 AND unpriced_ms = 0 AND unpriced_disk_hours = 0""",
+    f"DELETE FROM billing_jobtotal WHERE job_id = ANY(%(jobs)s) AND {_NOTHING}",
+)
+LOCK = "billing.team_days"
+
 
 def mark_days(hours: Sequence[datetime]) -> None:
     """Mark the local days that hold a part of ``hours`` as stale."""
@@ -87,6 +121,7 @@ def refresh_team_days() -> int:
 def _refresh_one() -> bool:
     """Make the oldest stale day anew; False when there is none."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", [LOCK])  # two would both take off a day
         # The mark goes first: who marks the day meanwhile waits for this row, and so marks it again.
         cursor.execute(
             "DELETE FROM billing_staleday WHERE id = (SELECT id FROM billing_staleday ORDER BY day LIMIT 1"
@@ -98,9 +133,13 @@ def _refresh_one() -> bool:
     day, zone = stale[0], organization_zone()
     bounds = {"day": day, "start": day_start(day, zone), "end": day_start(day + timedelta(days=1), zone)}
     with connection.cursor() as cursor:
+        cursor.execute("SELECT array_agg(DISTINCT job_id) FROM billing_machineday WHERE day = %s", [day])
+        bounds["jobs"] = (cursor.fetchone() or (None,))[0] or []
+        for rollup in (MONTHS, JOBS):
+            cursor.execute(rollup, bounds | {"sign": -1})
         cursor.execute("DELETE FROM billing_machineday WHERE day = %s", [day])
         cursor.execute("DELETE FROM billing_teamday WHERE day = %s", [day])
         join_in_bulk()
-        cursor.execute(OF_HOURS, bounds)
-        cursor.execute(OF_MACHINES, bounds)
+        for rollup in (OF_HOURS, OF_MACHINES, MONTHS, JOBS, *EMPTIED):
+            cursor.execute(rollup, bounds | {"sign": 1})
     return True

@@ -1,8 +1,9 @@
 """The tables of `billing`: one file per concept."""
 
-from billing.models.cost import GpuHourCost, InstanceHourCost, MachineDay, PricingBasis, StaleDay, TeamDay
+from billing.models.cost import GpuHourCost, InstanceHourCost, PricingBasis, StaleDay, TeamDay
 from billing.models.declared import Budget, Commitment, Mapping
 from billing.models.price import InstancePrice, Price
+from billing.models.rollup import JobTotal, MachineDay, MachineMonth
 
 __all__ = [
     "Budget",
@@ -10,7 +11,9 @@ __all__ = [
     "GpuHourCost",
     "InstanceHourCost",
     "InstancePrice",
+    "JobTotal",
     "MachineDay",
+    "MachineMonth",
     "Mapping",
     "Price",
     "PricingBasis",

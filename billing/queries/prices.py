@@ -17,15 +17,23 @@ from fleet.queries.price_subjects import price_subjects
 
 
 class Prices:
-    """Prices of a set of instances (None: all), read once; implements `fleet.domain.ports.PriceLookup`."""
+    """Prices of a set of instances (None: all), read once; implements `fleet.domain.ports.PriceLookup`.
 
-    def __init__(self, instance_ids: Collection[int] | None = None) -> None:
-        self.book = book()
+    ``listed``: the price list to look them up in; None: the one of now.
+    """
+
+    def __init__(self, instance_ids: Collection[int] | None = None, listed: Sequence[Listed] | None = None) -> None:
+        self.book = book() if listed is None else listed
         self._starts = sorted({at for one in self.book for at in (one.valid_from, one.valid_to) if at is not None})
         self._own = _own_prices(instance_ids)
         self._subjects = price_subjects(instance_ids)
         self._listed: dict[PriceSubject, list[Segment]] = {}
         self._spans: dict[int, list[Segment]] = {}
+
+    @property
+    def instances(self) -> Collection[int]:
+        """The instances whose attributes were read."""
+        return self._subjects.keys()
 
     def prices(self, instance_ids: Collection[int], at: datetime) -> Mapping[int, HourlyPrice]:
         """Give the price in force at ``at`` of each instance that has one; the others are unpriced."""
@@ -97,25 +105,27 @@ class Prices:
 
 def book() -> list[Listed]:
     """Read every declared and listed price."""
-    return [
-        Listed(
-            unit=row.unit,
-            price=row.price,
-            currency=row.currency,
-            valid_from=row.valid_from,
-            valid_to=row.valid_to,
-            provider=row.provider,
-            sku=row.sku,
-            gpu_model=row.gpu_model,
-            gpu_count=row.gpu_count,
-            region=row.region,
-            purchase_option=row.purchase_option,
-            source=row.source,
-            is_suggested=row.is_suggested,
-            key=row.pk,
-        )
-        for row in Price.objects.order_by("pk")
-    ]
+    return [listed_price(row) for row in Price.objects.order_by("pk")]
+
+
+def listed_price(row: Price) -> Listed:
+    """Give the price of a row."""
+    return Listed(
+        unit=row.unit,
+        price=row.price,
+        currency=row.currency,
+        valid_from=row.valid_from,
+        valid_to=row.valid_to,
+        provider=row.provider,
+        sku=row.sku,
+        gpu_model=row.gpu_model,
+        gpu_count=row.gpu_count,
+        region=row.region,
+        purchase_option=row.purchase_option,
+        source=row.source,
+        is_suggested=row.is_suggested,
+        key=row.pk,
+    )
 
 
 def _own_prices(instance_ids: Collection[int] | None) -> dict[int, list[tuple[datetime, Decimal | None, str]]]:

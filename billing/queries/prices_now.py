@@ -23,7 +23,7 @@ class PricesNow:
         found = _own_prices(instance_ids, at)
         rest = [pk for pk in instance_ids if pk not in found]
         if rest:
-            found |= _listed_prices(rest, at)
+            found |= listed_prices(rest, at)
         return found
 
 
@@ -42,7 +42,7 @@ def _own_prices(instance_ids: Collection[int], at: datetime) -> dict[int, Hourly
         return found
 
 
-def _listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
+def listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, HourlyPrice]:
     """Look instances up in the price book; machines of one kind share the answer."""
     listed = book()
     found: dict[int, HourlyPrice] = {}

@@ -16,6 +16,7 @@ from billing.tables.blocks import CurrencyBlock, csv_rows, currency_blocks, larg
 from billing.views.idle import idle_context
 from common.csv_files import csv_lines
 from common.errors import BadInput
+from common.refusal_words import told
 from common.state_words import STATE_WORDS
 from fleet.queries.health import sources_health
 from people.visitor import Visitor, signed_in
@@ -30,7 +31,7 @@ def overview(request: HttpRequest, visitor: Visitor) -> HttpResponse:
     try:
         choice = read_choice(request.GET, visitor)
     except BadInput as error:
-        return render(request, "400.html", {"hint": f"{error.message} {error.hint}"}, status=400)
+        return render(request, "400.html", {"hint": told(error)}, status=400)
     context: dict[str, Any] = {"nav": "overview", "visitor": visitor, "choice": choice}
     context["sources"] = sources_health(visitor.now)
     context |= idle_context(choice.teams, choice.team, visitor)
@@ -50,7 +51,7 @@ def overview_csv(request: HttpRequest, visitor: Visitor) -> HttpResponse | Strea
     try:
         choice = read_choice(request.GET, visitor)
     except BadInput as error:
-        return HttpResponse(f"{error.message} {error.hint}\n", status=400, content_type="text/plain; charset=utf-8")
+        return HttpResponse(f"{told(error)}\n", status=400, content_type="text/plain; charset=utf-8")
     month = month_of(choice.days, choice.teams)
     blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
     answer = StreamingHttpResponse(csv_lines(csv_rows(blocks)), content_type="text/csv; charset=utf-8")

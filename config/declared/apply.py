@@ -21,6 +21,7 @@ from common.periods import BEGINNING
 from config.declared.checks import check_document
 from config.declared.document import Document, read_document
 from config.declared.inventory import declare_inventory
+from config.declared.price_moves import warn_of_moves
 from config.declared.result import ApplyResult, Warned
 from config.declared.sections import KEPT
 from fleet.actions.changed_hours import mark_unassigned
@@ -71,7 +72,9 @@ def _declare(document: Document, *, now: datetime, prune: bool) -> list[Change]:
         changes += declare_ownership(listed("ownership"), now=now)
     changes += declare_sources(listed("sources"), prune=prune)
     changes += declare_inventory(listed("accounts"), now=now, prune=prune)
-    changes += declare_prices(listed("prices"), now=now, prune=prune, currency=organization().currency)
+    prices = declare_prices(listed("prices"), now=now, prune=prune, currency=organization().currency)
+    changes += prices.changes
+    warn_of_moves(document, prices.moves)
     changes += declare_commitments(listed("commitments"), prune=prune)
     changes += declare_policies(listed("policies"), prune=prune)
     changes += declare_exemptions(listed("exemptions"), prune=prune)

@@ -15,8 +15,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from common import formats
+from common.code_words import word_of
 from common.figures import TEMPLATE_JSON
+from common.refusal_words import refusal_words
 from common.state_words import STATE_WORDS
+from common.words import duration, sentences
 
 register = template.Library()
 SIGNAL_WORDS = {
@@ -53,9 +56,9 @@ def signal_word(name: str) -> str:
 
 
 @register.filter
-def spaced(code: str) -> str:
-    """Write a provider's code as words: `on_demand` is read as two."""
-    return code.replace("_", " ")
+def word(code: str, kind: str) -> str:
+    """Give the words of a code of data: `{{ machine.purchase|word:"purchase" }}`."""
+    return word_of(kind, code)
 
 
 @register.simple_tag
@@ -120,7 +123,22 @@ def number(value: float | None) -> str:
 @register.filter
 def span(value: timedelta | None) -> str:
     """Write how long something lasts."""
-    return formats.MISSING if value is None else formats.duration(value)
+    return formats.MISSING if value is None else duration(value)
+
+
+@register.simple_tag
+def refusal_of(failed: Any) -> SafeString:
+    """Say why a source failed (``error_code``, ``error_message``, ``error_hint``), with the English details beside."""
+    what, remedy = refusal_words(failed.error_code, failed.error_message, failed.error_hint)
+    if what == failed.error_message:
+        return format_html("{}", sentences(what, remedy))
+    return format_html('{} <span lang="en">{}</span>', sentences(what, remedy), failed.error_message)
+
+
+@register.filter
+def minutes(value: float | None) -> str:
+    """Write a number of minutes as a length of time."""
+    return formats.MISSING if value is None else duration(timedelta(minutes=value))
 
 
 @register.simple_tag

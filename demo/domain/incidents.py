@@ -21,21 +21,34 @@ class What(StrEnum):
     LEFT = "left"  # nothing runs there any more
     FORGOTTEN = "forgotten"  # a notebook holds memory and does nothing
     STOPPED = "stopped"  # the machine is stopped; its disk is not
+    COUNTERS = "counters"  # the profiling counters read 0 while work goes on
+    BLANK = "blank"  # the exporter writes the blanks that mean "no reading"
+    SLOW = "slow"  # the exporters are scraped every few minutes only
+    RENAMED = "renamed"  # the exporter gives the host another name
+    DEARER = "dearer"  # the provider asks for more from now on
 
 
 @dataclass(frozen=True)
 class Incident:
-    """``hosts`` are struck from ``since`` to ``until``; ``gpu``: only this one of the machine."""
+    """``hosts`` are struck from ``since`` to ``until``; ``gpu``: only this one of the machine.
+
+    ``cuts_off``: the source itself does not answer meanwhile.
+    """
 
     what: What
     since: float
     until: float | None
     hosts: frozenset[str]
     gpu: int | None = None
+    cuts_off: bool = False
 
     def ends(self) -> float:
         """Give the end, infinity when there is none."""
         return float("inf") if self.until is None else self.until
+
+    def covers(self, hours: float) -> bool:
+        """Whether it lasts at ``hours`` since the story's beginning."""
+        return self.since < hours <= self.ends()
 
 
 def _at(day: int, hour: int, minute: int = 0) -> float:

@@ -54,16 +54,26 @@ class When:
 
 def play(machine: Machine, marks: NDArray[np.int64], start: int, incidents: Sequence[Incident] = INCIDENTS) -> Play:
     """Tell what a machine does in the samples that end at ``marks``; the story begins at ``start`` (epoch seconds)."""
-    when = When(marks, (marks.astype(np.float64) - 150 - start) / HOUR)
+    when = When(marks, _hours(marks, start))
     shape = (machine.gpus, len(marks))
     phase = np.full(shape, Phase.EMPTY, dtype=np.int8)
     played = Play(phase, np.zeros(shape), np.full(len(marks), NO_JOB, dtype=np.int64))
     _HABITS[machine.habit](machine, when, played)
     for one in incidents:
-        if machine.host in one.hosts:
+        if machine.host in one.hosts and one.what not in UNSEEN:
             _strike(one, when.hours, played, _job_at(one, machine, start))
     phase[:, when.hours < 0] = Phase.ABSENT
     return played
+
+
+def struck_at(incident: Incident, marks: NDArray[np.int64], start: int) -> NDArray[np.bool_]:
+    """Say which of the samples that end at ``marks`` an incident strikes: by their middles."""
+    hours = _hours(marks, start)
+    return np.asarray((hours > incident.since) & (hours <= incident.ends()))
+
+
+def _hours(marks: NDArray[np.int64], start: int) -> Levels:
+    return np.asarray((marks.astype(np.float64) - 150 - start) / HOUR)
 
 
 def _ids(machine: Machine) -> NDArray[np.int64]:
@@ -164,6 +174,8 @@ _PHASE_OF = {
     What.FORGOTTEN: Phase.HELD,
     What.HANG: Phase.SPIN,
 }
+UNSEEN = frozenset({What.COUNTERS, What.BLANK, What.SLOW, What.RENAMED, What.DEARER})
+"""What changes nothing of what GPUs do: only what is said of them, or asked for them."""
 
 
 def _job_at(incident: Incident, machine: Machine, start: int) -> int:

@@ -22,6 +22,7 @@ from fleet.actions.clocks import (
     read_clocks,
     write_clocks,
 )
+from fleet.actions.power import with_baselines
 from fleet.domain.carry import Carry, beginning
 from fleet.domain.idle_rule import IdleRule
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
@@ -54,7 +55,8 @@ def update_idle_runs(*, until: datetime, gpu_ids: Collection[int] | None = None,
     ``gpu_ids`` (None: all) are read again from there, up to where passes have come when that is later than ``until``.
     Hours whose metering changes are marked.
     """
-    fleet = fleet_at(max(floor_mark(until), _judged_until()) if since else floor_mark(until), gpu_ids or ())
+    at = max(floor_mark(until), _judged_until()) if since else floor_mark(until)
+    fleet = with_baselines(fleet_at(at, gpu_ids or ()))
     rows = np.arange(len(fleet.gpus), dtype=np.int64)
     if gpu_ids is not None:
         wanted = set(gpu_ids)

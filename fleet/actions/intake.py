@@ -197,7 +197,7 @@ class Intake:
 
     def _learn(
         self, reading: Reading, series: Mapping[int, list[RawSeries]], rows: Sequence[int], piece: Slice
-    ) -> dict[str, Gaps]:
+    ) -> Mapping[str, Gaps]:
         """Count the gaps of this reading per target and add them to what the target knows."""
         since = float(piece.first - STEP_SECONDS)
         if not self.is_backfill:
@@ -212,7 +212,7 @@ class Intake:
             since_of = {name: piece.raw_since if name in unknown else since for name in times}
         else:
             since_of = dict.fromkeys(times, since)
-        found: dict[str, Gaps] = {name: count_gaps(seen, since_of[name]) for name, seen in times.items()}
+        found = count_gaps(times, since_of)
         self.registry.learn({name: gaps for name, gaps in found.items() if gaps}, replace=self.is_backfill)
         return found
 
@@ -221,9 +221,8 @@ class Intake:
         slow = [name for name in sorted(unknown) if "/" in name and max(map(len, times[name])) < 4]
         if slow:
             more = self.outside.read_gaps(slow[:ASKED_FOR_GAPS], int(piece.raw_since))
-            self.registry.learn(
-                {name: count_gaps(seen, 0.0) for name, seen in more.items() if name in unknown}, replace=False
-            )
+            wanted = {name: seen for name, seen in more.items() if name in unknown}
+            self.registry.learn(count_gaps(wanted, dict.fromkeys(wanted, 0.0)), replace=False)
 
     def _intervals(
         self, reading: Reading, rows: Sequence[int], keys: Mapping[int, str], gaps: Mapping[str, Gaps]

@@ -22,7 +22,9 @@ from fleet.actions.clocks import (
 )
 from fleet.actions.findings_pass import sync_all
 from fleet.actions.idle_runs import keep_runs
+from fleet.actions.power import with_baselines
 from fleet.actions.verdict_rows import Key, More, Said, write_verdicts
+from fleet.actions.waiting import keep_waiting
 from fleet.domain.carry import Carry
 from fleet.domain.idle_rule import IdleRule
 from fleet.domain.ports import PriceLookup
@@ -54,7 +56,7 @@ class JudgeResult:
 @transaction.atomic
 def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     """Judge every GPU, instance and job at the last mark up to ``now``; keep the organisation's idle runs."""
-    fleet = fleet_at(floor_mark(now))
+    fleet = with_baselines(fleet_at(floor_mark(now)))
     judged = blank(fleet)
 
     kept_rule = rule_spans(fleet.mark)[-1].rule  # that of the idle runs; another one from a change at this very mark on
@@ -75,6 +77,7 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     scene = Scene(fleet, judged, judge_machines(fleet, judged), judge_jobs(fleet, judged))
     changed = _write(scene)
     synced = sync_all(scene, prices)
+    keep_waiting(scene)
     return JudgeResult(len(fleet.gpus), changed, synced.opened, synced.closed)
 
 

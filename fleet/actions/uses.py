@@ -61,6 +61,8 @@ class Uses:
         until: float,
     ) -> None:
         """Write the owner runs of devices (GPU id -> runs) seen in the window ``[since, until]``."""
+        settled = _settled(found, newest, since)
+        found = {gpu: runs for gpu, runs in found.items() if gpu not in settled}
         stored = _stored(found, since)
         owners = {(run.key.kind, run.key.external_id): run.key for runs in found.values() for run in runs}
         gone: list[_Use] = []
@@ -132,10 +134,43 @@ class Uses:
         _mark(gone, new, until)
 
 
+def _horizon(since: float) -> datetime:
+    """Give the time before which a use that has ended is out of reach of a window from ``since`` on."""
+    return moment(since - 2 * REQUEUE_SECONDS - 7200)
+
+
+def _settled(found: Mapping[int, Sequence[Run[Owner]]], newest: Mapping[int, bool], since: float) -> set[int]:
+    """Give the devices whose only use within reach is open and says what was found all along the window.
+
+    Nearly all of them, nearly always: for them there is nothing to put together, and nothing to write.
+    """
+    same = {
+        gpu: runs[0].key
+        for gpu, runs in found.items()
+        if len(runs) == 1 and runs[0].end is None and runs[0].start <= since and newest[gpu]
+    }
+    kinds, jobs = [key.kind for key in same.values()], [key.external_id for key in same.values()]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT found.gpu_id
+            FROM unnest(%s::bigint[], %s::text[], %s::text[]) AS found (gpu_id, kind, external_id)
+            JOIN fleet_gpuuse AS use ON use.gpu_id = found.gpu_id AND (use."end" IS NULL OR use."end" >= %s)
+            JOIN fleet_job AS job ON job.id = use.job_id
+            GROUP BY found.gpu_id
+            HAVING count(*) = 1 AND bool_and(
+                use."end" IS NULL AND use.start <= to_timestamp(%s)
+                AND job.kind = found.kind AND job.external_id = found.external_id
+            )
+            """,
+            [list(same), kinds, jobs, _horizon(since), since],
+        )
+        return {gpu for (gpu,) in cursor.fetchall()}
+
+
 def _stored(found: Mapping[int, Sequence[Run[Owner]]], since: float) -> dict[int, list[_Use]]:
     """Give the uses that the window can touch."""
-    horizon = moment(since - 2 * REQUEUE_SECONDS - 7200)
-    rows = GpuUse.objects.filter(Q(end=None) | Q(end__gte=horizon), gpu_id__in=found)
+    rows = GpuUse.objects.filter(Q(end=None) | Q(end__gte=_horizon(since)), gpu_id__in=found)
     stored: dict[int, list[_Use]] = {}
     values = rows.values_list("gpu_id", "id", "job_id", "job__kind", "job__external_id", "start", "end")
     for gpu, pk, job, kind, external, start, end in values.iterator(chunk_size=10_000):

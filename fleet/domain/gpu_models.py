@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ _COMPILED = tuple((re.compile(pattern), name) for pattern, name in _SPELLINGS)
 _NOISE = re.compile(r"\b(nvidia|tesla|geforce|amd|instinct|gpu|corporation)\b")
 
 
+@lru_cache(maxsize=1024)
 def canonical(name: str) -> str:
     """Give the one name of a model; an unknown one is kept as it is written (trimmed)."""
     text = name.strip()

@@ -72,6 +72,7 @@ class GpuFacts:
     is_amd: NDArray[np.bool_]
     memory_total_mib: Numbers  # NaN: unknown
     power_limit_watts: Numbers  # NaN: unknown
+    power_baseline_watts: Numbers  # NaN: not learned, or not needed
     later_rows: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     later_starts: Numbers = field(default_factory=lambda: np.zeros(0))
 
@@ -98,6 +99,7 @@ class GpuFacts:
             is_amd=self.is_amd[rows],
             memory_total_mib=self.memory_total_mib[rows],
             power_limit_watts=self.power_limit_watts[rows],
+            power_baseline_watts=self.power_baseline_watts[rows],
             later_rows=np.array([place[int(self.later_rows[i])] for i in kept], dtype=np.int64),
             later_starts=self.later_starts[kept] if kept else np.zeros(0),
         )
@@ -115,4 +117,5 @@ def facts_of(count: int, **known: Any) -> GpuFacts:
         is_amd=array("is_amd", False, np.bool_),
         memory_total_mib=array("memory_total_mib", np.nan, np.float64),
         power_limit_watts=array("power_limit_watts", np.nan, np.float64),
+        power_baseline_watts=array("power_baseline_watts", np.nan, np.float64),
     )

@@ -46,6 +46,10 @@ def host_runs(series: Sequence[RawSeries], targets: Mapping[str, TargetFacts]) -
 
     The last is open.
     """
+    if len(series) == 1:
+        (only,) = series
+        host = labels_of.host(only.labels, targets.get(only.target, UNKNOWN_TARGET).up_pod)
+        return [Run(host, float(only.seen[0]), None)] if host and len(only.seen) else []
     spans = sorted(
         (float(one.seen[0]), float(one.seen[-1]), len(one.seen), host)
         for one in preferred(series)
@@ -59,7 +63,7 @@ def host_runs(series: Sequence[RawSeries], targets: Mapping[str, TargetFacts]) -
             kept.append((start, end, count, host))
         elif count > kept[-1][2]:
             kept[-1] = (kept[-1][0], max(end, kept[-1][1]), count, host)
-    ends: list[float | None] = [*(span[0] for span in kept[1:]), None]
+    ends: list[float | None] = [*(span[0] for span in kept[1:]), *([None] if kept else [])]
     return [Run(host, start, end) for (start, _, _, host), end in zip(kept, ends, strict=True)]
 
 
@@ -74,6 +78,8 @@ def owner_runs(
         owner = labels_of.owner(one.labels, hidden=hidden)
         if owner is not None and len(one.seen):
             seen.setdefault(owner, []).append(one.seen)
+    if len(series) == 1 and points is series[0].seen:  # it was there at every point
+        return [Run(owner, float(points[0]), None) for owner in seen]
     times = {owner: found[0] if len(found) == 1 else np.unique(np.concatenate(found)) for owner, found in seen.items()}
     return runs_of(points, times, interval)
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fleet.domain.idle_rule import AMD_GFX_PCT, DRAM_PCT, ENCODER_PCT, TENSOR_PCT, GpuFacts, IdleRule
+from fleet.domain.power import resting_line_watts
 from fleet.domain.samples import SampleBlock
 from fleet.domain.signals import Signal
 
@@ -54,12 +55,28 @@ def read_samples(block: SampleBlock, facts: GpuFacts, rule: IdleRule) -> Reading
         peak = block.peak.get(signal)
         if peak is not None:
             busy |= peak >= limit
+    busy |= amd & _draws_more(block, facts)
     busy &= seen
-    # No power baseline of AMD cards is learned yet: below the line they tell nothing.
-    quiet = seen & active & ~busy & ~amd
+    quiet = seen & active & ~busy & (~amd | _rests(block, facts))
     memory = block.peak.get(Signal.MEMORY_MIB)
     if memory is None:
         held, unknown = np.zeros(block.shape, dtype=np.bool_), seen
     else:
         held, unknown = seen & (memory > facts.empty_limit_mib()[:, None]), seen & np.isnan(memory)
     return Reading(seen, busy, quiet, seen & ~busy & ~quiet, held, unknown)
+
+
+def _rests(block: SampleBlock, facts: GpuFacts) -> Flags:
+    """Tell where the power at its peak is near the baseline; where either is unknown, nothing is told."""
+    power = block.peak.get(Signal.POWER_WATTS)
+    if power is None:
+        return np.zeros(block.shape, dtype=np.bool_)
+    return np.asarray(power <= resting_line_watts(facts)[:, None])
+
+
+def _draws_more(block: SampleBlock, facts: GpuFacts) -> Flags:
+    """Tell where the power at its peak is above what a resting card draws."""
+    power = block.peak.get(Signal.POWER_WATTS)
+    if power is None:
+        return np.zeros(block.shape, dtype=np.bool_)
+    return np.asarray(power > resting_line_watts(facts)[:, None])

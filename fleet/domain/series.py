@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from fleet.domain.exporters import Dialect
 
@@ -21,8 +23,7 @@ _EXPORTER = re.compile(
 _NO_DEVICE = re.compile(r"0*(-0*)*")
 
 
-@dataclass(frozen=True, order=True)
-class Identity:
+class Identity(NamedTuple):
     """A device: ``uuid`` is `GPU-` and lower-case text, ``mig`` the MIG instance or empty."""
 
     uuid: str
@@ -45,8 +46,8 @@ def text(labels: Labels, *names: str) -> str:
     Exporters leak markers such as `<<<NULL>>>`.
     """
     for name in names:
-        value = labels.get(name, "").strip()
-        if value and not value.startswith(_NO_TEXT):
+        found = labels.get(name)
+        if found and (value := found.strip()) and not value.startswith(_NO_TEXT):
             return value
     return ""
 
@@ -85,6 +86,7 @@ def target_name(labels: Labels) -> str:
     return f"{job}/{instance}" if job or instance else ""
 
 
+@lru_cache(maxsize=16_384)
 def is_exporter(name: str) -> bool:
     """Say whether a pod or container name is that of a known exporter."""
     return bool(name) and bool(_EXPORTER.fullmatch(name.lower()))

@@ -9,7 +9,7 @@ nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -91,22 +91,37 @@ def time_samples(
     return Timing(points_of.reshape(shape), first.reshape(shape), last.reshape(shape), minutes.reshape(shape))
 
 
-def count_gaps(times: Iterable[NDArray[np.float64]], since: float) -> dict[int, Counter[int]]:
-    """Count the gaps between consecutive points of each series (sorted times), by the hour of the later point.
+def count_gaps(
+    times: Mapping[str, Sequence[NDArray[np.float64]]], since: Mapping[str, float]
+) -> dict[str, dict[int, dict[int, int]]]:
+    """Count the gaps between consecutive points of each target's series (sorted times), by the hour of the later one.
 
-    Only gaps whose later point is after ``since`` count, so that a time range read twice is counted once.
+    Only gaps whose later point is after the target's ``since`` count, so that a time range read twice is counted once.
     """
-    found: dict[int, Counter[int]] = {}
-    for series in times:
-        if len(series) < 2:
-            continue
-        gaps, later = np.diff(series), series[1:]
-        fresh = (later > since) & (gaps > 0)
-        for gap, hour in zip(
-            np.rint(gaps[fresh]).astype(int), ((later[fresh] - 1e-3) // 3600).astype(int), strict=True
-        ):
-            found.setdefault(int(hour), Counter())[int(gap)] += 1
+    found: dict[str, dict[int, dict[int, int]]] = {name: {} for name in times}
+    names = list(times)
+    parts = [(number, one) for number, name in enumerate(names) for one in times[name] if len(one) > 1]
+    if not parts:
+        return found
+    at, lengths = np.concatenate([one for _, one in parts]), [len(one) for _, one in parts]
+    series = np.repeat(np.arange(len(parts)), lengths)
+    target = np.repeat([number for number, _ in parts], lengths)[1:]
+    gap, later = np.diff(at), at[1:]
+    fresh = (series[1:] == series[:-1]) & (gap > 0) & (later > np.array([since[name] for name in names])[target])
+    rows = np.stack([target[fresh], (later[fresh] - 1e-3) // 3600, np.rint(gap[fresh])]).astype(np.int64)
+    for (number, hour, seconds), count in _counted(rows):
+        found[names[number]].setdefault(hour, {})[seconds] = count
     return found
+
+
+def _counted(rows: NDArray[np.int64]) -> Iterator[tuple[list[int], int]]:
+    """Give each distinct column of ``rows`` and how often it is there."""
+    if not rows.size:
+        return
+    rows = rows[:, np.lexsort(rows)]
+    first = np.flatnonzero(np.concatenate(([True], (rows[:, 1:] != rows[:, :-1]).any(axis=0))))
+    counts = np.diff(np.concatenate((first, [rows.shape[1]])))
+    yield from zip(rows[:, first].T.tolist(), counts.tolist(), strict=True)
 
 
 def merge_gaps(old: Gaps, new: Gaps, *, replace: bool = False, hours: int = DAY_HOURS) -> dict[int, dict[int, int]]:

@@ -8,10 +8,12 @@ from fleet.models.instance import Account, Instance, InstanceState, InstanceVers
 from fleet.models.job import Job
 from fleet.models.ownership import Claim, OwnershipRule
 from fleet.models.policy import Exemption, IdleRuleVersion, Policy
+from fleet.models.power import PowerBaseline
 from fleet.models.run import JobRun
 from fleet.models.sample import SampleHour
 from fleet.models.source import BadSample, Source, SourcePull, Target
 from fleet.models.verdict import GpuClock, Verdict
+from fleet.models.waiting import Waiting
 
 __all__ = [
     "Account",
@@ -35,10 +37,12 @@ __all__ = [
     "MeteredSpan",
     "OwnershipRule",
     "Policy",
+    "PowerBaseline",
     "RemeteredHour",
     "SampleHour",
     "Source",
     "SourcePull",
     "Target",
     "Verdict",
+    "Waiting",
 ]

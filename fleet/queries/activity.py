@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.periods import floor_mark
-from fleet.domain.idle_rule import NEVER, GpuFacts, IdleRule
+from fleet.domain.idle_rule import NEVER, IdleRule, facts_of
 from fleet.domain.next_steps import LastMarks
 from fleet.domain.quiet import ACTIVITY, Reading, read_samples
 from fleet.domain.samples import STEP_SECONDS, SampleBlock
 from fleet.domain.signals import Signal
+from fleet.queries.power import NEEDS_BASELINE, baselines_of
 from fleet.queries.record import GpuNow
 from fleet.queries.samples import load_block
 
@@ -51,12 +52,13 @@ def activity_of(gpus: Sequence[GpuNow], rule: IdleRule, started: datetime | None
     reach = timedelta(seconds=rule.reach_seconds)
     span = min(max(SHOWN, reach + reach / 4), LONGEST)
     block = load_block([gpu.id for gpu in gpus], until - span, until)
-    facts = GpuFacts(
-        started_at=np.full(len(gpus), np.nan),
-        is_mig=np.array([bool(gpu.mig_instance) for gpu in gpus], dtype=np.bool_),
-        is_amd=np.array([gpu.vendor == "amd" for gpu in gpus], dtype=np.bool_),
-        memory_total_mib=np.array([gpu.memory_total_mib or np.nan for gpu in gpus], dtype=np.float64),
-        power_limit_watts=np.full(len(gpus), np.nan),
+    facts = facts_of(
+        len(gpus),
+        is_mig=[bool(gpu.mig_instance) for gpu in gpus],
+        is_amd=[gpu.vendor == NEEDS_BASELINE for gpu in gpus],
+        memory_total_mib=[gpu.memory_total_mib or np.nan for gpu in gpus],
+        power_limit_watts=[gpu.power_limit_watts or np.nan for gpu in gpus],
+        power_baseline_watts=baselines_of(((gpu.vendor, gpu.model) for gpu in gpus), at),
     )
     reading = read_samples(block, facts, rule)
     window_start = int(until.timestamp()) - rule.window_seconds

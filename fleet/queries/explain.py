@@ -11,7 +11,7 @@ import numpy as np
 from common.errors import BadInput
 from common.periods import floor_mark, iso
 from fleet.domain.idle_rule import NEVER
-from fleet.domain.next_steps import LastMarks, next_steps
+from fleet.domain.next_steps import next_steps
 from fleet.domain.ports import PriceLookup
 from fleet.domain.quiet import read_samples
 from fleet.models import Exemption, IdleRuleVersion
@@ -21,6 +21,7 @@ from fleet.queries.fleet_at import FleetAt, Machine, fleet_at, moment
 from fleet.queries.policy_record import exemption_documents, policy_document, references
 from fleet.queries.samples import load_block
 from fleet.queries.verdicts import Say, documents, scene_of
+from fleet.queries.waiting_now import last_marks
 
 VERDICT_KEYS = (
     "state", "reason", "sentence", "since", "minutes", "confidence", "coverage_pct", "peak_pct", "mean_pct", "signal",
@@ -118,13 +119,7 @@ def _next(scene: Scene, machine: Machine) -> list[dict[str, Any]]:
         scene.machines[machine.id].verdict.state,
         started=machine.started,
         rule=machine.rule,
-        gpus=[_last_marks(scene, row) for row in machine.members],
+        gpus=[last_marks(scene, row) for row in machine.members],
         now=scene.fleet.mark,
     )
     return [{"what": what, "at": None if at is None else iso(moment(at))} for what, at in steps]
-
-
-def _last_marks(scene: Scene, row: int) -> LastMarks:
-    fold = scene.judged.fold[row]
-    names = ("start", "seen_mark", "busy_mark", "silent_mark", "held_mark", "blind_mark")
-    return LastMarks(*(float(fold[name]) for name in names))

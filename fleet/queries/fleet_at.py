@@ -21,6 +21,7 @@ from fleet.models import Instance, InstanceState
 from fleet.queries.inventory import InstanceAt, contested_hosts, instances_at
 from fleet.queries.ownership import Resolver
 from fleet.queries.policies import PolicyBook, PolicyOf, idle_rule
+from fleet.queries.power import NEEDS_BASELINE, power_baselines
 
 FORGOTTEN_AFTER = timedelta(hours=24)
 EXCHANGED_AFTER = timedelta(hours=1)
@@ -107,6 +108,7 @@ class FleetAt:
     resolver: Resolver
     jobs_of: Mapping[int, Sequence[int]] = field(default_factory=dict)  # GPU row -> job ids
     moved: Mapping[int, Sequence[float]] = field(default_factory=dict)  # starts of GPUs (ids) of several instances
+    power_baselines: Mapping[str, float] = field(default_factory=dict)  # watts by model, of those that need one
 
     @cached_property
     def mark(self) -> int:
@@ -132,6 +134,7 @@ class FleetAt:
             is_amd=np.array([gpu.vendor == "amd" for gpu in gpus], dtype=np.bool_),
             memory_total_mib=_numbers(gpu.memory_total_mib for gpu in gpus),
             power_limit_watts=_numbers(gpu.power_limit_watts for gpu in gpus),
+            power_baseline_watts=_numbers(self.power_baselines.get(gpu.model) for gpu in gpus),
         )
 
     def ids(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
@@ -223,6 +226,7 @@ def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
         at=at, gpus=gpus, machines=machines, jobs=jobs, organization_rule=organization_rule, starts=starts,
         has_accounts=any(one.account is not None for one in instances), resolver=resolver, jobs_of=jobs_of,
         moved=_moved(at, starts),
+        power_baselines=power_baselines(at) if any(gpu.vendor == NEEDS_BASELINE for gpu in gpus) else {},
     )  # fmt: skip
 
 

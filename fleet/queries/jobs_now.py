@@ -14,27 +14,30 @@ from django.db import connection
 from common.pages import Page, Slice
 from common.periods import iso
 from fleet.domain.states import IDLE
-from fleet.queries.filters import Conditions
+from fleet.queries.filters import Conditions, iso_sql
 from people.roles import TeamChoice
 
 _IDLE = """LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'job' AND f.subject_id = j.id
                 AND f.closed_at IS NULL"""
 _JUDGED = """LEFT JOIN fleet_verdict v ON v.subject_kind = 'job' AND v.subject_id = j.id AND v."end" IS NULL"""
-_COLUMNS = """j.id, j.external_id, coalesce(nullif(j.owner, ''), j.labels ->> 'owner'), j.team_id, v.state, v.since,
-              (coalesce(v.evidence, '{}') || coalesce(f.evidence, '{}'))::text"""
+_COLUMNS = f"""j.id, j.external_id, coalesce(nullif(j.owner, ''), j.labels ->> 'owner'), j.team_id, v.state,
+              {iso_sql("v.since")}, (coalesce(v.evidence, '{{}}') || coalesce(f.evidence, '{{}}'))::text"""
 
 
 @dataclass(frozen=True)
 class JobHold:
-    """A job that holds a GPU now. ``gpus``: how many devices it holds in all."""
+    """A job that holds GPUs now. ``gpu_ids``: those of one instance; ``gpus``: how many devices it holds in all.
 
-    gpu_id: int
+    ``since`` is written as documents have it.
+    """
+
+    gpu_ids: frozenset[int]
     job_id: int
     name: str
     owner: str | None
     team_id: int | None
     state: str | None
-    since: datetime | None
+    since: str | None
     evidence: Mapping[str, Any]
     gpus: int
 
@@ -46,7 +49,7 @@ class JobHold:
             "owner": self.owner or None,
             "team": teams.get(self.team_id) if self.team_id is not None else None,
             "state": self.state,
-            "since": iso(self.since) if is_idle and self.since else None,
+            "since": self.since if is_idle else None,
             "minutes": self.evidence.get("minutes") if is_idle else None,
             "peak_pct": self.evidence.get("peak_pct"),
             "mean_pct": self.evidence.get("mean_pct"),
@@ -59,18 +62,19 @@ def holds_on(instance_ids: Collection[int], choice: TeamChoice, at: datetime) ->
     condition, values = choice.condition("j.team_id")
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""SELECT g.instance_id, u.gpu_id, {_COLUMNS},
+            f"""SELECT held.instance_id, held.gpus, {_COLUMNS},
                        (SELECT count(DISTINCT o.gpu_id) FROM fleet_gpuuse o WHERE o.job_id = j.id AND o."end" IS NULL)
-                FROM fleet_gpu g JOIN fleet_gpuuse u ON u.gpu_id = g.id AND u."end" IS NULL
-                JOIN fleet_job j ON j.id = u.job_id AND (j.ended_at IS NULL OR j.ended_at > %s)
-                {_JUDGED} {_IDLE}
-                WHERE g.instance_id = ANY(%s) AND {condition} ORDER BY g.instance_id, j.id, u.gpu_id""",
-            [at, list(instance_ids), *values],
+                FROM (SELECT g.instance_id, u.job_id, array_agg(u.gpu_id) AS gpus
+                      FROM fleet_gpu g JOIN fleet_gpuuse u ON u.gpu_id = g.id AND u."end" IS NULL
+                      WHERE g.instance_id = ANY(%s) GROUP BY 1, 2) held
+                JOIN fleet_job j ON j.id = held.job_id AND (j.ended_at IS NULL OR j.ended_at > %s)
+                {_JUDGED} {_IDLE} WHERE {condition} ORDER BY held.instance_id, j.id""",
+            [list(instance_ids), at, *values],
         )
         found: defaultdict[int, list[JobHold]] = defaultdict(list)
-        for instance_id, gpu_id, job_id, name, owner, team_id, state, since, evidence, gpus in cursor.fetchall():
+        for instance_id, held, job_id, name, owner, team_id, state, since, evidence, gpus in cursor.fetchall():
             found[instance_id].append(
-                JobHold(gpu_id, job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
+                JobHold(frozenset(held), job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
             )
     return dict(found)
 
@@ -98,7 +102,7 @@ def jobs_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, teams: 
     documents = []
     for *columns, kind, started_at, ended_at, gpus in rows:
         job_id, name, owner, team_id, state, since, evidence = columns
-        hold = JobHold(0, job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
+        hold = JobHold(frozenset(), job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
         life = {"kind": kind, "started_at": iso(started_at), "ended_at": iso(ended_at) if ended_at else None}
         documents.append((job_id, {**hold.document(teams), **life}))
     return part.page(documents)

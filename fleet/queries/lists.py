@@ -10,7 +10,7 @@ from django.db import connection
 
 from common.pages import Page, Slice
 from common.periods import iso
-from fleet.queries.filters import Conditions
+from fleet.queries.filters import Conditions, iso_sql
 from fleet.queries.jobs_now import holds_on
 from fleet.queries.standing_documents import Reader, gpu_document
 from people.roles import TeamChoice
@@ -34,7 +34,7 @@ def gpus_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, reader:
         cursor.execute(
             f"""SELECT g.id, g.uuid, g.mig_instance, g.index, g.model, g.host, i.external_id, i.id, a.name, i.team_id,
                        i.attributes ->> 'owner', g.first_seen_at, g.last_seen_at, g.memory_total_mib, v.state, v.reason,
-                       v.since, v.evidence::text
+                       {iso_sql("v.since")}, v.evidence::text
                 FROM fleet_gpu g LEFT JOIN fleet_instance i ON i.id = g.instance_id
                 LEFT JOIN fleet_account a ON a.id = i.account_id
                 LEFT JOIN fleet_verdict v ON v.subject_kind = 'gpu' AND v.subject_id = g.id AND v."end" IS NULL
@@ -47,7 +47,8 @@ def gpus_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, reader:
     of_gpu: dict[int, list[Any]] = {}
     for held in holds.values():
         for hold in held:
-            of_gpu.setdefault(hold.gpu_id, []).append(hold)
+            for gpu in hold.gpu_ids:
+                of_gpu.setdefault(gpu, []).append(hold)
     documents = []
     for row in rows:
         row["evidence"] = orjson.loads(row["evidence"] or "{}")

@@ -16,6 +16,7 @@ from common.periods import EPOCH
 from fleet.domain.gpu_hours import Machine, Member, Run, Use, Version
 from fleet.domain.idle_rule import GpuFacts, facts_of
 from fleet.domain.metering import Flags, mark_runs
+from fleet.queries.power import NEEDS_BASELINE, baselines_of
 from fleet.queries.presence import Presence
 
 FOR_EVER = 1 << 62
@@ -45,13 +46,13 @@ def load_machines(
     rows = {gpu: row for row, gpu in enumerate(gpus)}
     uses = _uses(gpus, since, until)
     devices: defaultdict[int, defaultdict[str, list[Member]]] = defaultdict(lambda: defaultdict(list))
-    facts: dict[int, tuple[bool, bool, float]] = {}
+    facts: dict[int, tuple[bool, str, str, float, float]] = {}
     last_seen: dict[int, int] = {}
-    for instance, gpu, uuid, mig, start, end, model, vendor, memory, seen_at in placed:
+    for instance, gpu, uuid, mig, start, end, model, vendor, memory, limit, seen_at in placed:
         weight = (memory or 1) if mig else 0  # slices are parts of their device, by their memory
         member = Member(gpu, rows[gpu], start, end, weight, model, uses.get(gpu, ()))
         devices[instance][uuid].append(member)
-        facts[gpu] = (bool(mig), vendor == "amd", np.nan if memory is None else memory)
+        facts[gpu] = (bool(mig), vendor, model, *(np.nan if one is None else one for one in (memory, limit)))
         last_seen[gpu] = seen_at
     machines = [
         Machine(
@@ -62,12 +63,19 @@ def load_machines(
         )
         for instance in ids
     ]
-    is_mig, is_amd, memory = zip(*(facts[gpu] for gpu in gpus), strict=True) if gpus else ((), (), ())
-    seen = SeenGpus(
-        np.array(gpus, dtype=np.int64),
-        facts_of(len(gpus), is_mig=is_mig, is_amd=is_amd, memory_total_mib=memory),
+    return machines, SeenGpus(np.array(gpus, dtype=np.int64), _facts([facts[gpu] for gpu in gpus], until))
+
+
+def _facts(gpus: Sequence[tuple[bool, str, str, float, float]], until: datetime) -> GpuFacts:
+    """Put the facts of GPUs, each (is a slice, vendor, model, memory, power limit), into arrays."""
+    return facts_of(
+        len(gpus),
+        is_mig=[one[0] for one in gpus],
+        is_amd=[one[1] == NEEDS_BASELINE for one in gpus],
+        memory_total_mib=[one[3] for one in gpus],
+        power_limit_watts=[one[4] for one in gpus],
+        power_baseline_watts=baselines_of(((one[1], one[2]) for one in gpus), until),
     )
-    return machines, seen
 
 
 def _within_count(
@@ -118,7 +126,8 @@ def _versions(ids: Collection[int], until: datetime) -> dict[int, list[Version]]
 def _placements(ids: Collection[int], since: datetime, until: datetime) -> list[tuple[Any, ...]]:
     return _fetch(
         f"SELECT p.instance_id, p.gpu_id, g.uuid, g.mig_instance, {_ms('p.start')}, {_ms('p.end')}, g.model, g.vendor,"
-        f" g.memory_total_mib, {_ms('g.last_seen_at')} FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id"
+        f" g.memory_total_mib, g.power_limit_watts, {_ms('g.last_seen_at')}"
+        " FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id"
         ' WHERE p.instance_id = ANY(%(ids)s) AND p.start < %(until)s AND (p."end" IS NULL OR p."end" > %(since)s)'
         " ORDER BY p.instance_id, g.index, g.uuid, g.mig_instance, p.start",
         {"ids": list(ids), "since": since, "until": until},

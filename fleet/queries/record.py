@@ -49,6 +49,7 @@ class GpuNow:
     vendor: str
     mig_instance: str
     memory_total_mib: int | None
+    power_limit_watts: float | None
     first_seen_at: datetime
     last_seen_at: datetime
     verdict: Judged | None
@@ -133,7 +134,8 @@ def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Reco
 def _gpu(row: Any) -> GpuNow:
     """Read a GPU's row with its current ``verdict``."""
     return GpuNow(
-        row.pk, str(row), row.index, row.model, row.vendor, row.mig_instance, row.memory_total_mib, row.first_seen_at,
+        row.pk, str(row), row.index, row.model, row.vendor, row.mig_instance, row.memory_total_mib,
+        row.power_limit_watts, row.first_seen_at,
         row.last_seen_at, _judged(row.verdict) if row.verdict else None,
     )  # fmt: skip
 

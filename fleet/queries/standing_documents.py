@@ -22,7 +22,7 @@ from fleet.domain.idle_cost import cost_of
 from fleet.domain.ports import HourlyPrice, PriceLookup
 from fleet.domain.states import IDLE, State
 from fleet.queries.exempt_now import ExemptNow
-from fleet.queries.filters import Conditions
+from fleet.queries.filters import Conditions, iso_sql
 from fleet.queries.jobs_now import JobHold, holds_on
 from fleet.queries.verdicts import Say
 from people.roles import TeamChoice
@@ -82,8 +82,8 @@ def _instances(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -> lis
 
 def _gpus(instance_ids: Sequence[int]) -> dict[int, list[dict[str, Any]]]:
     rows = _read(
-        """SELECT g.instance_id, g.id, g.uuid, g.mig_instance, g.index, g.model, v.state, v.reason, v.since,
-                  v.evidence::text
+        f"""SELECT g.instance_id, g.id, g.uuid, g.mig_instance, g.index, g.model, v.state, v.reason,
+                  {iso_sql("v.since")} AS since, v.evidence::text
            FROM fleet_gpu g JOIN fleet_verdict v ON v.subject_kind = 'gpu' AND v.subject_id = g.id AND v."end" IS NULL
            WHERE g.instance_id = ANY(%s) ORDER BY g.instance_id, g.index, g.uuid, g.mig_instance""",
         [list(instance_ids)],
@@ -163,7 +163,7 @@ class _Desk:
             "vetoes": [],
             "stopped_but_billed": row["instance_state"] == "stopped_billed",
             "gpus": [self._gpu(row, gpu, holds) for gpu in self.gpus.get(row["id"], [])],
-            "jobs": [hold.document(self.reader.teams) for hold in {hold.job_id: hold for hold in holds}.values()],
+            "jobs": [hold.document(self.reader.teams) for hold in holds],
             "findings": [self._finding(one) for one in self.findings.get(row["id"], []) if self._shows(one)],
         }
 
@@ -175,7 +175,7 @@ class _Desk:
         return {"at": iso(self.reader.at), "gpu_count": row["gpu_count"]}
 
     def _gpu(self, row: dict[str, Any], gpu: dict[str, Any], holds: Sequence[JobHold]) -> dict[str, Any]:
-        mine = [hold for hold in holds if hold.gpu_id == gpu["id"]]
+        mine = [hold for hold in holds if gpu["id"] in hold.gpu_ids]
         return gpu_document(gpu, mine, self.reader, row["team_id"], row["attributes"].get("owner"))
 
     def _finding(self, one: dict[str, Any]) -> dict[str, Any]:
@@ -203,7 +203,7 @@ def _idle_cost(state: str, minutes: float | None, price: HourlyPrice | None) -> 
 def gpu_document(
     gpu: Mapping[str, Any], holds: Sequence[JobHold], reader: Reader, team_id: int | None, owner: str | None
 ) -> dict[str, Any]:
-    """One GPU; whose it is: of the one visible job that holds it, else of its instance."""
+    """One GPU; whose it is: of the one visible job that holds it, else of its instance. ``since`` comes written."""
     is_idle = gpu["state"] in IDLE and gpu["since"] is not None
     evidence: Mapping[str, Any] = gpu["evidence"] or {}
     holder = holds[0] if len(holds) == 1 else None
@@ -214,7 +214,7 @@ def gpu_document(
         "model": gpu["model"] or None,
         "state": gpu["state"] or State.UNKNOWN.value,
         "reason": gpu["reason"],
-        "since": iso(gpu["since"]) if is_idle else None,
+        "since": gpu["since"] if is_idle else None,
         "minutes": None,
         **{name: evidence.get(name) for name in MEASURED},
         "team": reader.team(holder.team_id if holder else team_id),

@@ -48,7 +48,7 @@ def settle_teams(names: Iterable[str], *, prune: bool) -> list[Change]:
     )
     rows = {team.name: team for team in teams}
     return settle_leftovers(
-        "team", rows, [name for name in rows if name.casefold() in keep], prune=prune, remove=_remove
+        "team", rows, [name for name in rows if name.casefold() in keep], prune=prune, remove=delete_team
     )
 
 
@@ -90,8 +90,8 @@ def _depth(pk: int, parents: dict[int, int | None]) -> int:
     return count
 
 
-def _remove(team: Team) -> None:
-    """Delete a team that nothing refers to."""
+def delete_team(team: Team) -> None:
+    """Delete a team that nothing refers to. Raises Refused (still_referenced)."""
     try:
         team.delete()
     except ProtectedError as error:

@@ -2,6 +2,7 @@
 
 from people.models.audit import AuditEvent
 from people.models.installation import Installation
+from people.models.invitation import Invitation
 from people.models.kept import KeptSection
 from people.models.organization import Organization
 from people.models.past import PastCostCenter, PastMonthLength
@@ -11,6 +12,6 @@ from people.models.token import ApiCalls, ApiToken
 from people.models.user import RoleGrant, User
 
 __all__ = [
-    "ApiCalls", "ApiToken", "AuditEvent", "Installation", "KeptSection", "Organization", "PastCostCenter",
+    "ApiCalls", "ApiToken", "AuditEvent", "Installation", "Invitation", "KeptSection", "Organization", "PastCostCenter",
     "PastMonthLength", "RoleGrant", "SignInFailure", "Team", "User",
 ]  # fmt: skip

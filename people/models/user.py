@@ -35,11 +35,18 @@ class User(AbstractBaseUser):
     time_zone = models.CharField(max_length=64, blank=True)
     declared = models.JSONField(null=True, blank=True)  # as fleet.yaml has it; None: made in the page
 
+    sign_outs = models.IntegerField(default=0)  # each ends every session of the person
+
     objects: ClassVar[UserManager] = UserManager()
     USERNAME_FIELD = "email"
 
     def __str__(self) -> str:
         return self.email
+
+    def _get_session_auth_hash(self, secret: str | None = None) -> str:
+        """Give what a session must hold to be one of this person: another password or sign-out ends it."""
+        before = super()._get_session_auth_hash(secret)  # type: ignore[misc]
+        return f"{before}.{self.sign_outs}" if self.sign_outs else str(before)
 
 
 class RoleGrant(models.Model):

@@ -1,5 +1,7 @@
-// What pages do by themselves: figures, the theme switch, the menu on phones.
+// What pages do by themselves: figures, renewal, countdowns, the theme switch, the menu on phones, dialogs.
+import "./countdown.js";
 import { draw } from "./figures.js";
+import "./live.js";
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -18,11 +20,24 @@ const switchTheme = () => {
   draw();
 };
 
+const toggle = (button) => {
+  const box = document.getElementById(button.dataset.toggle);
+  button.setAttribute("aria-expanded", String(box.toggleAttribute("data-open")));
+};
+
 document.addEventListener("click", (event) => {
-  const toggle = event.target.closest("[data-toggle]");
-  if (toggle) {
-    const box = document.getElementById(toggle.dataset.toggle);
-    toggle.setAttribute("aria-expanded", String(box.toggleAttribute("data-open")));
-  }
-  if (event.target.closest("[data-theme-switch]")) switchTheme();
+  const on = (selector) => event.target.closest(selector);
+  if (on("[data-toggle]")) toggle(on("[data-toggle]"));
+  if (on("[data-dialog]")) document.getElementById(on("[data-dialog]").dataset.dialog)?.showModal();
+  if (on("[data-close]")) on("[data-close]").closest("dialog")?.close();
+  if (on("[data-copy]")) navigator.clipboard?.writeText(document.getElementById(on("[data-copy]").dataset.copy).textContent);
+  if (on("[data-theme-switch]")) switchTheme();
+});
+
+document.addEventListener("keydown", (event) => {
+  const menu = document.querySelector(".nav[data-open]");
+  if (event.key !== "Escape" || !menu) return;
+  const button = document.querySelector(`[data-toggle="${menu.id}"]`);
+  toggle(button);
+  button.focus();
 });

@@ -17,7 +17,8 @@ const resolve = (x) => {
   return x;
 };
 
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
+// What each plot shows: a figure that did not change is not drawn again.
+const drawn = new WeakMap();
 
 // A plot narrower than this leaves out annotations named "wide" and takes layout.meta.narrow.
 const NARROW = 480;
@@ -28,8 +29,12 @@ export const draw = () => {
   seen.clear();
   const theme = document.getElementById("chart-theme");
   const template = theme ? resolve(JSON.parse(theme.textContent)) : undefined;
+  const scheme = colour("var(--ink)");
   for (const plot of document.querySelectorAll(".plot[data-figure]")) {
-    const figure = resolve(read(plot.dataset.figure));
+    const text = document.getElementById(plot.dataset.figure).textContent;
+    if (drawn.get(plot) === scheme + text) continue;
+    drawn.set(plot, scheme + text);
+    const figure = resolve(JSON.parse(text));
     const layout = { ...figure.layout, template };
     if (plot.clientWidth < NARROW) {
       for (const [key, value] of Object.entries(layout.meta?.narrow ?? {})) layout[key] = { ...layout[key], ...value };

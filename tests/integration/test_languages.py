@@ -9,7 +9,7 @@ from django.template import Context, Template
 from django.test import Client
 from django.utils import translation
 
-from common import formats
+from common.words import duration
 
 AT = datetime(2026, 3, 5, 14, 7, tzinfo=UTC)
 MOMENT = Template("{% load fleetledger %}{% moment at zone %}")
@@ -36,6 +36,6 @@ def test_dates_and_lengths_are_written_as_the_language_does() -> None:
     context = Context({"at": AT, "zone": UTC})
     with translation.override("en"):
         assert "5 Mar 2026 14:07 UTC" in MOMENT.render(context)
-        assert formats.duration(timedelta(hours=3, minutes=30)) == "3\u00a0h 30\u00a0min"
+        assert duration(timedelta(hours=3, minutes=30)) == "3\u00a0h 30\u00a0min"
     with translation.override("zh-hans"):
         assert "2026年3月5日 14:07 UTC" in MOMENT.render(context)

@@ -68,7 +68,7 @@ def test_price_and_cost_by_state_are_exact(admin: Client, teams: dict[str, Team]
     InstanceHourCost.objects.create(hour=hour, instance=row, kind="storage", currency="USD", amount=Decimal("0.25"))
     page = text_of(admin.get("/instances/lab/vis-01/").content)
     assert "Price $32.80 / h Price from inventory" in page
-    assert f"{now:%B} so far $3.75 of it working $1.00 of it idle $2.00 of it unknown $0.50" in page
+    assert f"{now:%B %Y} so far $3.75 of it working $1.00 of it idle $2.00 of it unknown $0.50" in page
 
 
 def test_without_a_price_nothing_is_zero(admin: Client, teams: dict[str, Team]) -> None:
@@ -118,7 +118,7 @@ def test_findings_open_and_closed_are_listed(admin: Client, teams: dict[str, Tea
     Finding.objects.create(kind="unpriced", episode=now, since=now, closed_at=now, **facts)
     page = text_of(admin.get("/instances/lab/vis-01/").content)
     assert "idle open since" in page
-    assert "unpriced" in page
+    assert "without a price" in page
 
 
 def test_the_picture_shows_the_samples_and_the_rule_says_where_it_comes_from(
@@ -142,7 +142,7 @@ def test_the_picture_shows_the_samples_and_the_rule_says_where_it_comes_from(
     assert len(drawn["data"][0]["y"]) == 144
     assert drawn["data"][0]["y"].count(None) == 5
     read = text_of(page)
-    assert "Rule dev, version 3, observe Quiet below 5 % default Quiet for 2h policy dev" in read
+    assert "Rule dev, version 3, observe Quiet below 5 % default Quiet for 2 h policy dev" in read
     assert "Coverage needed 75 % organisation" in read
     assert "Exempt lead@x: deadline" in read
     assert "It is exempt by lead@x: policies leave it alone." in read

@@ -55,7 +55,7 @@ def test_after_five_failures_the_right_password_has_to_wait_too(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = real_now()
-    monkeypatch.setattr("people.views.real_now", lambda: at)
+    monkeypatch.setattr("people.views.door.real_now", lambda: at)
     person("ada@example.com", ("admin", None), password=PASSWORD)
     for _try in range(5):
         assert sign_in(client, "ada@example.com", "wrong").status_code == 403

@@ -129,7 +129,7 @@ def test_without_a_grant_there_is_a_friendly_page_and_nothing_else(
     client.force_login(person("new@example.com"))
     answer = client.get(address)
     assert answer.status_code == 403
-    page = answer.content.decode()
+    page = answer.content.decode().replace(address, "")  # what they asked for stands in the form of languages
     assert "Nothing to see yet" in page
     assert not re.search(r"\b(nlp|vision|robotics|box|1001)\b", page)
 

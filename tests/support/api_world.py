@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import orjson
 from django.test import Client
@@ -44,9 +45,18 @@ def api_world(now: datetime) -> ApiWorld:
     return ApiWorld(teams, machines, now)
 
 
+def metered_month(now: datetime) -> str:
+    """Give the month, in the organisation's zone, of the hours that `api_world` makes at ``now``."""
+    return f"{_metered_hour(now).astimezone(ZoneInfo('Europe/Berlin')):%Y-%m}"
+
+
+def _metered_hour(now: datetime) -> datetime:
+    return floor_hour(now) - timedelta(hours=2)
+
+
 def _of_team(mark: str, team: Team | None, channel: Channel, now: datetime) -> Instance:
     box = machine(f"box-{mark}", team, "held", now=now, price=f"{mark}.25")
-    hour = floor_hour(now) - timedelta(hours=2)
+    hour = _metered_hour(now)
     box.launched_at = hour
     box.attributes = {**box.attributes, "owner": f"owner-{mark}"}
     box.save()

@@ -27,6 +27,7 @@ class Line:
 PAGE = (302, 200, 200, 200, 200, 200, 200)  # for everybody who is signed in, each with their own rows
 OF_A_TEAM = (302, 404, 200, 200, 200, 200, 200)
 OPEN = (200,) * 7
+ADMINS = (302, 403, 403, 403, 403, 403, 200)
 API = (401, 200, 200, 200, 200, 200, 200)
 API_OF_A_TEAM = (401, 404, 200, 200, 200, 200, 200)
 API_OF_ALL = (401, 403, 403, 403, 200, 200, 200)
@@ -55,6 +56,49 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # help, the design system, search
+    Line("design/", "/design/", PAGE),
+    Line("design/", "/design/?as=xlsx", PAGE),
+    Line("design/", "/design/?sort=nothing", (302, 400, 400, 400, 400, 400, 400)),
+    Line("help/", "/help/", PAGE),
+    Line("help/<slug:name>/", "/help/money/", PAGE),
+    Line("help/<slug:name>/", "/help/no-such/", (302, 404, 404, 404, 404, 404, 404)),
+    # people, roles, teams, invitations, audit
+    Line("settings/people/", "/settings/people/", (302, 403, 403, 200, 403, 403, 200)),
+    Line("settings/people/", "/settings/people/", (302, 403, 403, 400, 403, 403, 400), "POST", {"act": "no-such"}),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 403, 403, 403, 201),
+        "POST",
+        {"act": "add", "email": "new@example.com", "role": "admin", "team": ""},
+    ),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 404, 403, 403, 404),
+        "POST",
+        {"act": "remove", "grant": "9"},
+    ),
+    Line(
+        "settings/people/",
+        "/settings/people/",
+        (302, 403, 403, 403, 403, 403, 404),
+        "POST",
+        {"act": "off", "person": "9"},
+    ),
+    Line("settings/teams/", "/settings/teams/", ADMINS),
+    Line(
+        "settings/teams/",
+        "/settings/teams/",
+        (302, 403, 403, 403, 403, 403, 400),
+        "POST",
+        {"act": "make", "name": "", "parent": "", "cost_center": ""},
+    ),
+    Line("invitations/<str:token>/", "/invitations/none/", (404,) * 7),
+    Line("invitations/<str:token>/", "/invitations/none/", (404,) * 7, "POST", {"name": "x", "password": "y"}),
+    Line("audit/", "/audit/", (302, 403, 403, 403, 200, 403, 200)),
+    Line("audit/", "/audit/", NOT_HERE, "POST"),
     Line("sign-in/", "/sign-in/", (200, 302, 302, 302, 302, 302, 302)),
     Line("sign-in/", "/sign-in/", (400, 302, 302, 302, 302, 302, 302), "POST"),
     Line("sign-out/", "/sign-out/", NOT_HERE),

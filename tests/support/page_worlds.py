@@ -32,7 +32,7 @@ def source_fails() -> None:
     nothing_connected()
     now = datetime.now(UTC)
     SourcePull.objects.create(
-        source=Source.objects.get(), at=now, since=now, until=now, error_code="source_refused",
+        source=Source.objects.get(), at=now, since=now, until=now, error_code="source_down",
         error_message="Nobody answers at http://127.0.0.1:9.", error_hint="Check the address and that Prometheus runs.",
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -56,7 +57,7 @@ def json_answer(value: Any, status: int = 200, **more: Any) -> Answer:
 class ScriptedServer:
     """Answers come from ``script`` (one per request, in order); when it is empty from ``respond``, else ``default``."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self.requests: list[Request] = []
         self.script: deque[Answer] = deque()
         self.respond: Callable[[Request], Answer] | None = None
@@ -65,12 +66,15 @@ class ScriptedServer:
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
+        self._scheme = "http" if tls is None else "https"
+        if tls is not None:  # the handshake is the handler's: one that fails must not stop the server
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     @property
     def url(self) -> str:
         """Give the address, without a slash at its end."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
+        return f"{self._scheme}://127.0.0.1:{self._server.server_address[1]}"
 
     def answer(self, *answers: Answer) -> None:
         """Append to the script."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -13,8 +15,24 @@ from tests.unit.idle_oracle import Device, Sample, Words
 BASE = 1_748_908_800  # 2025-06-03T00:00:00Z, a mark
 STEP = 300
 INTERVALS = (10, 30, 300, 600, 1800)
-QUIET = {"gpu_util": 4.5, "gr_engine": 0.0, "sm_active": 4.75, "encoder": 0.0, "tensor": 0.25, "dram": 0.5}
-BUSY = {"gpu_util": 5.0, "gr_engine": 97.0, "sm_active": 60.0, "encoder": 5.0, "tensor": 0.5, "dram": 1.0}
+QUIET = {
+    "gpu_util": 4.5,
+    "gr_engine": 0.0,
+    "sm_active": 4.75,
+    "encoder": 0.0,
+    "tensor": 0.25,
+    "dram": 0.5,
+    "power_watts": 200.0,
+}
+BUSY = {
+    "gpu_util": 5.0,
+    "gr_engine": 97.0,
+    "sm_active": 60.0,
+    "encoder": 5.0,
+    "tensor": 0.5,
+    "dram": 1.0,
+    "power_watts": 206.0,
+}
 MEMORY = {"small": 100.0, "held": 40_000.0, "unknown": None}
 
 
@@ -25,8 +43,9 @@ def devices(draw: st.DrawFn, length: int) -> Device:
     return Device(
         starts=tuple(sorted(starts)),
         is_mig=draw(st.booleans()) and draw(st.booleans()),
-        is_amd=draw(st.integers(0, 9)) == 0,
+        is_amd=draw(st.integers(0, 4)) == 0,
         memory_total=draw(st.sampled_from([None, 8_000.0, 81_559.0])),
+        resting_watts=draw(st.sampled_from([None, 205.0])),
     )
 
 
@@ -111,14 +130,12 @@ def gpu_facts(devices: list[Device]) -> GpuFacts:
         is_mig=[d.is_mig for d in devices],
         is_amd=[d.is_amd for d in devices],
         memory_total_mib=[np.nan if d.memory_total is None else d.memory_total for d in devices],
+        power_limit_watts=750.0,
+        power_baseline_watts=[np.nan if d.resting_watts is None else d.resting_watts - 75.0 for d in devices],
     )
     later = [(row, start) for row, d in enumerate(devices) for start in d.starts if start > BASE]
-    return GpuFacts(
-        facts.started_at,
-        facts.is_mig,
-        facts.is_amd,
-        facts.memory_total_mib,
-        facts.power_limit_watts,
+    return replace(
+        facts,
         later_rows=np.array([row for row, _ in later], dtype=np.int64),
         later_starts=np.array([start for _, start in later], dtype=np.float64),
     )

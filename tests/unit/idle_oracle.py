@@ -43,6 +43,7 @@ class Device:
     is_mig: bool = False
     is_amd: bool = False
     memory_total: float | None = None
+    resting_watts: float | None = None  # what an idle card of this model may draw at most, where that was learned
 
 
 @dataclass
@@ -66,8 +67,13 @@ def kind_of(sample: Sample, device: Device, words: Words) -> str:
     for signal, line in lines.items():
         if signal in sample.peaks and sample.peaks[signal] >= line:
             return "busy"
+    power = sample.peaks.get("power_watts")
+    if device.is_amd and device.resting_watts is not None and power is not None and power > device.resting_watts:
+        return "busy"
     activity = {"gr_engine", "sm_active"} if device.is_mig else {"gr_engine", "sm_active", "gpu_util"}
-    if not activity & set(sample.peaks) or device.is_amd:
+    if not activity & set(sample.peaks):
+        return "silent"
+    if device.is_amd and (device.resting_watts is None or power is None):
         return "silent"
     return "quiet"
 

@@ -15,7 +15,7 @@ BERLIN = ZoneInfo("Europe/Berlin")
 
 
 def figure(*peaks: list[float | None]) -> dict:
-    rows = [ActivityRow(f"GPU {index}<b>", values, 1.8) for index, values in enumerate(peaks)]
+    rows = [ActivityRow(f"GPU {index}<b>", values, "max 1.8\u00a0%") for index, values in enumerate(peaks)]
     return gpu_activity(MARKS, rows, threshold_pct=5, window_start=END - 3600, zone=BERLIN)
 
 

@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 
 from common import formats
+from common.words import duration
 
 NB = "\u00a0"
 
@@ -56,4 +57,4 @@ def test_hours(hours: float, text: str) -> None:
      ({"seconds": -5}, f"0{NB}s")],
 )  # fmt: skip
 def test_durations_have_two_units_at_most(span: dict[str, int], text: str) -> None:
-    assert formats.duration(timedelta(**span)) == text
+    assert duration(timedelta(**span)) == text

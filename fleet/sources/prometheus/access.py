@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from common.errors import BadInput
-from common.secrets import check_reference, resolve
+from common.secrets import resolve, secret_file
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,6 @@ def access_of(auth: Mapping[str, Any] | None) -> Access:
             _value(str(given["user"]), "auth.basic.user"),
             resolve(str(given["password"]), key="auth.basic.password"),
         )
-    mtls = {name: _path(str(value), f"auth.mtls.{name}") for name, value in (auth.get("mtls") or {}).items()}
+    mtls = {name: secret_file(str(value), key=f"auth.mtls.{name}") for name, value in (auth.get("mtls") or {}).items()}
     cert = (mtls["cert"], mtls["key"]) if "cert" in mtls and "key" in mtls else mtls.get("cert")
     return Access(headers, basic, cert, mtls.get("ca", True))
-
-
-def _path(reference: str, key: str) -> str:
-    check_reference(reference, key=key)
-    if not reference.startswith("file:"):
-        raise BadInput("bad_auth", f"{key}: certificates are files.", hint="Write file:/path.")
-    return reference.removeprefix("file:")

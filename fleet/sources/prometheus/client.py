@@ -8,34 +8,22 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any
 from urllib.parse import urlsplit
 
-import orjson
 import requests
 from prometheus_api_client import PrometheusConnect
 from urllib3.util.retry import Retry
 
 from fleet.sources.prometheus import failures
 from fleet.sources.prometheus.access import Access
+from fleet.sources.prometheus.answers import Body, read_document
 
 CONNECT_SECONDS, READ_SECONDS, SERVER_TIMEOUT = 3.05, 30.0, "25s"
 MAX_BODY_BYTES = 128 * 2**20
 MAX_ATTEMPTS = 3
 MAX_WAIT_SECONDS = 30.0
 _CHUNK = 2**18
-
-
-@dataclass(frozen=True)
-class Body:
-    """A successful answer: ``data`` is the `data` member, ``warnings`` say that it is not whole."""
-
-    data: Any
-    warnings: list[str] = field(default_factory=list)
-    infos: list[str] = field(default_factory=list)
-    is_partial: bool = False
 
 
 def _pause(seconds: float) -> None:
@@ -144,17 +132,10 @@ def _stamp(at: float) -> str:
 
 
 def _parse(answer: requests.Response, content: bytes, url: str) -> Body:
-    try:
-        document = orjson.loads(content)
-    except orjson.JSONDecodeError:
-        document = None
-    if not isinstance(document, dict) or "status" not in document:
+    found = read_document(content)
+    if found is None:
         raise failures.of_status(answer, content, None, url)
+    document, begin, end = found
     if answer.status_code != 200 or document["status"] != "success":
         raise failures.of_status(answer, content, document, url)
-    return Body(
-        document.get("data"),
-        [str(text) for text in document.get("warnings") or ()],
-        [str(text) for text in document.get("infos") or ()],
-        bool(document.get("isPartial")),
-    )
+    return Body(document, url, content if end else b"", begin, end)

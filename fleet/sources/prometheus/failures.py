@@ -44,7 +44,7 @@ def of_connection(error: requests.RequestException, url: str) -> Exception:
     """Turn a failure of the connection into an error that says which kind it was."""
     text = str(error)
     if isinstance(error, requests.exceptions.SSLError):
-        return OutsideFailed(
+        return _of_client_certificate(text, url) or OutsideFailed(
             "tls_failed",
             f"No trusted TLS connection to {url}: {_reason(text)}.",
             hint="Give the CA with auth: {mtls: {ca: file:/path}} or use a certificate that this machine trusts.",
@@ -64,6 +64,30 @@ def of_connection(error: requests.RequestException, url: str) -> Exception:
         OutsideFailed(
             "source_down", f"{url} can't be reached: {_reason(text)}.", hint="Start it, or correct host and port."
         )
+    )
+
+
+def _of_client_certificate(text: str, url: str) -> OutsideFailed | None:
+    """Say that the server wants another certificate of ours; None: its refusal is about something else.
+
+    Words are those of TLS alerts. With TLS 1.3 a server refuses after the handshake: then our own write may fail
+    before its alert is read, and all that is known is that it hung up.
+    """
+    lower = text.lower().replace("_", " ")
+    code = "auth_failed"
+    if "certificate required" in lower or ("alert" in lower and "handshake failure" in lower):
+        said = "wants a client certificate"
+    elif "alert" in lower and any(word in lower for word in ("unknown ca", "bad certificate", "certificate expired")):
+        said = "does not accept this client certificate"
+    elif "eof occurred" in lower:
+        code, said = "tls_failed", "closed the TLS connection; it may want a client certificate, or another one"
+    else:
+        return None
+    return OutsideFailed(
+        code,
+        f"{url} {said}.",
+        hint="Give one that its CA signed: auth: {mtls: {cert: file:/path, key: file:/path}}.",
+        permanent=True,
     )
 
 
@@ -96,7 +120,7 @@ def of_status(answer: requests.Response, content: bytes, document: dict[str, Any
     said = str((document or {}).get("error") or "")[:300]
     lower = said.lower()
     if document is None and 200 <= status < 300:
-        return _not_json(content, url)
+        return not_json(content, url)
     if status in (301, 302, 303, 307, 308):
         return OutsideFailed(
             "login_page",
@@ -147,7 +171,8 @@ def _of_words(lower: str, said: str, url: str) -> OutsideFailed | None:
     return None
 
 
-def _not_json(content: bytes, url: str) -> OutsideFailed:
+def not_json(content: bytes, url: str) -> OutsideFailed:
+    """Say what stands where JSON should."""
     start = content[:2048].lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html", b"<head")) or b"<html" in start:
         return OutsideFailed(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,35 +13,19 @@ from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.series import Identity, identify, identity_text
 from fleet.domain.signals import Signal
 from fleet.domain.telemetry import Matrix
+from fleet.sources.prometheus.answers import Floats64, Ints, Series
 
 NOBODY = -1
 Scalar = TypeVar("Scalar", bound=np.generic)
-Ints = NDArray[np.int64]
-Floats64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Flat:
-    """The points of a matrix answer, series after series: ``length`` per series, ``at`` epoch seconds, ``value``."""
+class Line:
+    """What the labels of a series say under a dialect; ``row`` is NOBODY for a series without a device."""
 
-    length: Ints
-    at: Floats64
-    value: Floats64
-
-
-def flatten(result: Sequence[dict[str, Any]]) -> Flat:
-    """Turn series of a matrix (or vector) answer into arrays; native histograms carry no values and are left out."""
-    if result and all("value" in series for series in result):
-        ones = np.ones(len(result), dtype=np.int64)
-        times = np.full(len(result), float(result[0]["value"][0]))
-        return Flat(ones, times, np.array([float(series["value"][1]) for series in result]))
-    values = [series.get("values") or ([series["value"]] if "value" in series else []) for series in result]
-    length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
-    total = int(length.sum())
-    points = list(chain.from_iterable(values))
-    at = np.fromiter((point[0] for point in points), dtype=np.float64, count=total)
-    value = np.fromiter((float(point[1]) for point in points), dtype=np.float64, count=total)
-    return Flat(length, at, value)
+    row: int
+    labels: dict[str, str]
+    is_whole: bool  # it stands for the whole device, not for one of its sharers
 
 
 class Grid:
@@ -54,72 +36,66 @@ class Grid:
         self.identities: list[Identity] = []
         self.raw_text: dict[str, dict[int, str]] = {}  # dialect -> row -> the identifying label as the source writes it
         self._rows: dict[Identity, int] = {}
-        self._by_text: dict[tuple[str, str, str], int | None] = {}
+        self._lines: dict[str, dict[bytes, Line]] = {}  # dialect -> labels as text -> what they say
         self._mean: dict[Signal, Matrix] = {}
         self._peak: dict[Signal, Matrix] = {}
         self._filler: dict[Signal, NDArray[np.int16]] = {}
         self._suspect: dict[Signal, NDArray[np.bool_]] = {}
         self._capacity = 0
 
-    def row_of(self, labels: dict[str, str], dialect: Dialect) -> int | None:
-        """Give the row of a series' device, a new one if need be; None for a series without a device."""
-        text = identity_text(labels, dialect)
-        key = (dialect.key, text, labels.get(dialect.mig, "") if dialect.mig else "")
-        if key not in self._by_text:
-            identity = identify(labels, dialect)
-            row = None
-            if identity is not None:
-                row = self._rows.setdefault(identity, len(self._rows))
-                if row == len(self.identities):
-                    self.identities.append(identity)
-                if not dialect.joined_identity:
-                    self.raw_text.setdefault(dialect.key, {})[row] = text
-            self._by_text[key] = row
-        return self._by_text[key]
+    def lines_of(self, series: Series, dialect: Dialect) -> list[Line]:
+        """Say what each series of an answer is about; a device that is new gets a row."""
+        known = self._lines.setdefault(dialect.key, {})
+        for key in series.keys:
+            if key not in known:
+                labels = series.labels(key)
+                is_whole = not dialect.split or labels.get(dialect.split, "") in ("", dialect.split_wins)
+                known[key] = Line(self._row_of(labels, dialect), labels, is_whole)
+        return [known[key] for key in series.keys]
 
-    def rows_of(self, result: Iterable[dict[str, Any]], dialect: Dialect) -> Ints:
-        """Give the rows of the series of an answer; NOBODY for those without a device."""
-        rows = [self.row_of(series["metric"], dialect) for series in result]
-        return np.array([NOBODY if row is None else row for row in rows], dtype=np.int64)
+    def _row_of(self, labels: dict[str, str], dialect: Dialect) -> int:
+        identity = identify(labels, dialect)
+        if identity is None:
+            return NOBODY
+        row = self._rows.setdefault(identity, len(self._rows))
+        if row == len(self.identities):
+            self.identities.append(identity)
+        if not dialect.joined_identity:
+            self.raw_text.setdefault(dialect.key, {})[row] = identity_text(labels, dialect)
+        return row
 
     def columns(self, at: Floats64) -> Ints:
         """Give the column of the sample that holds each time; outside of the grid: negative or beyond."""
         columns: Ints = np.ceil((at - self.marks[0]) / STEP_SECONDS - 1e-9).astype(np.int64)
         return columns
 
-    def lay(self, result: Sequence[dict[str, Any]], metric: Metric) -> tuple[Floats64, NDArray[np.bool_]]:
+    def lay(self, series: Series, metric: Metric) -> tuple[Floats64, NDArray[np.bool_]]:
         """Lay an aggregated answer on the grid: (values, which cells it has), [rows, marks].
 
         Of series of one device, the one that stands for the whole device wins; else the greatest counts, or for what
         is spread over partitions the sum.
         """
-        rows, flat = self.rows_of(result, metric.dialect), flatten(result)
-        row, win = np.repeat(rows, flat.length), np.repeat(self._wholes(result, metric), flat.length)
-        column = self.columns(flat.at)
+        lines = self.lines_of(series, metric.dialect)
+        rows = np.fromiter((line.row for line in lines), dtype=np.int64, count=len(lines))
+        wins = np.fromiter((line.is_whole for line in lines), dtype=bool, count=len(lines))
+        if metric.is_summed and metric.dialect.split:
+            wins[:] = False  # a part of a sum never stands for the whole device
+        row, win = np.repeat(rows, series.length), np.repeat(wins, series.length)
+        column = self.columns(series.at)
         usable = (row >= 0) & (column >= 0) & (column < len(self.marks))
         shape = (len(self.identities), len(self.marks))
         whole, part = np.full(shape, np.nan), np.full(shape, np.nan)
         has = np.zeros(shape, dtype=bool)
         has[row[usable], column[usable]] = True
         pick = usable & win
-        np.fmax.at(whole, (row[pick], column[pick]), flat.value[pick])
+        np.fmax.at(whole, (row[pick], column[pick]), series.value[pick])
         pick = usable & ~win
         if metric.is_summed:
             part[row[pick], column[pick]] = 0
-            np.add.at(part, (row[pick], column[pick]), flat.value[pick])
+            np.add.at(part, (row[pick], column[pick]), series.value[pick])
         elif pick.any():
-            np.fmax.at(part, (row[pick], column[pick]), flat.value[pick])
+            np.fmax.at(part, (row[pick], column[pick]), series.value[pick])
         return np.where(np.isnan(whole), part, whole), has
-
-    @staticmethod
-    def _wholes(result: Sequence[dict[str, Any]], metric: Metric) -> NDArray[np.bool_]:
-        """Say which series stand for the whole device; a part of a sum never does."""
-        split, wins = metric.dialect.split, ("", metric.dialect.split_wins)
-        if metric.is_summed and split:
-            return np.zeros(len(result), dtype=bool)
-        if not split:
-            return np.ones(len(result), dtype=bool)
-        return np.array([series["metric"].get(split, "") in wins for series in result], dtype=bool)
 
     def grow(self) -> None:
         """Make room for devices that answers have named since."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from fleet.domain.exporters import METRICS, TIMING_ORDER, Metric
@@ -16,16 +17,17 @@ from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.series import lower_names, target_name
 from fleet.domain.signals import Signal
 from fleet.domain.telemetry import RawSeries, Shard, Span
-from fleet.sources.prometheus.grid import Floats64, Grid, Ints, flatten
+from fleet.sources.prometheus.answers import Floats64, Ints, Series
+from fleet.sources.prometheus.grid import Grid
 from fleet.sources.prometheus.promql import Queries
 
 NAMED_PER_QUERY, NAMED_AT_MOST = 60, 600
 """Devices named in one query, and in all of them; for more the whole shard is read and filtered here."""
 DAY_SECONDS = 86_400
 
-Result = list[dict[str, Any]]
+_Found = tuple[Metric, dict[str, str], list[Floats64], list[Floats64]]  # labels, valid times, all times
 Bad = Counter[tuple[str, str, int]]  # (kind, signal, day as epoch days)
-Fetch = Callable[[list[tuple[str, float]]], Iterator[Result]]
+Fetch = Callable[[list[tuple[str, float]]], Iterator[Series]]
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,7 @@ class RawPoints:
 
     def __init__(self, grid: Grid, queries: Queries, fetch: Fetch, ask: Ask, bad: Bad) -> None:
         self.grid, self.queries, self.fetch, self.ask, self.bad = grid, queries, fetch, ask, bad
-        self._found: dict[
-            tuple[int, frozenset[tuple[str, str]]], tuple[Metric, dict[str, str], list[Floats64], list[Floats64]]
-        ]
-        self._found = {}
+        self._found: dict[tuple[int, bytes], _Found] = {}
         self._timed: set[str] = set()  # names whose raw points were read for every device
 
     @property
@@ -105,7 +104,7 @@ class RawPoints:
 
     def _read(
         self, group: Sequence[Metric], since: float, until: float, rows: Ints | None = None
-    ) -> Iterator[tuple[Metric, Result]]:
+    ) -> Iterator[tuple[Metric, Series]]:
         """Read raw points in ``(since, until]``, of ``rows`` only when given, in pieces that stay small."""
         asked: list[tuple[Metric, str, float]] = []
         for metric in group:
@@ -131,25 +130,27 @@ class RawPoints:
         named = sorted({text[int(row)] for row in rows if int(row) in text})
         return [named[i : i + NAMED_PER_QUERY] for i in range(0, len(named), NAMED_PER_QUERY)]
 
-    def _add(self, metric: Metric, result: Result, only: _Only | None) -> None:
+    def _add(self, metric: Metric, series: Series, only: _Only | None) -> None:
         """Keep the times and labels of an answer's series; the values only say which points are valid."""
         assert isinstance(metric.means, Signal)
-        rows, flat = self.grid.rows_of(result, metric.dialect), flatten(result)
+        lines = self.grid.lines_of(series, metric.dialect)
         self.grid.grow()
-        valid = ~np.isnan(keep_plausible(flat.value, metric.means, metric.scale).values)
-        ends = np.cumsum(flat.length)
-        for series, row, end, length in zip(result, rows, ends, flat.length, strict=True):
-            at, good = flat.at[end - length : end], valid[end - length : end]
-            if row < 0:
+        valid = ~np.isnan(keep_plausible(series.value, metric.means, metric.scale).values)
+        is_all_valid, end = bool(valid.all()), 0
+        for line, length in zip(lines, series.length.tolist(), strict=True):
+            begin, end = end, end + length
+            at = series.at[begin:end]
+            if line.row < 0:
                 self._count_nameless(metric, at)
                 continue
-            if only is not None and not only.takes(int(row)):
+            if only is not None and not only.takes(line.row):
                 continue
+            good = at if is_all_valid else at[valid[begin:end]]
             if only is not None:
-                good = good & only.wanted(int(row), self.grid.columns(at))
-            key = (int(row), frozenset(series["metric"].items()))
-            found = self._found.setdefault(key, (metric, series["metric"], [], []))
-            found[2].append(at[good] if not good.all() else at)
+                good = good[only.wanted(line.row, self.grid.columns(good))]
+            key = orjson.dumps(line.labels, option=orjson.OPT_SORT_KEYS)  # labels may be written in two ways
+            found = self._found.setdefault((line.row, key), (metric, line.labels, [], []))
+            found[2].append(good)
             found[3].append(at)
 
     def _count_nameless(self, metric: Metric, at: Floats64) -> None:
@@ -199,17 +200,17 @@ class _Repair:
         self._splits: dict[str, int] = {}
         self._parts: list[tuple[Ints, Ints, Floats64, Floats64, Floats64]] = []  # row, split, at, raw value, scale
 
-    def take(self, result: Result, metric: Metric) -> None:
+    def take(self, series: Series, metric: Metric) -> None:
         """Keep the points of suspect cells."""
-        rows, flat = self._grid.rows_of(result, metric.dialect), flatten(result)
-        splits = np.fromiter(
-            (self._split(series["metric"], metric) for series in result), dtype=np.int64, count=len(result)
-        )
-        row, split, column = np.repeat(rows, flat.length), np.repeat(splits, flat.length), self._grid.columns(flat.at)
+        lines = self._grid.lines_of(series, metric.dialect)
+        rows = np.array([line.row for line in lines], dtype=np.int64)
+        splits = np.array([self._split(line.labels, metric) for line in lines], dtype=np.int64)
+        row, split = np.repeat(rows, series.length), np.repeat(splits, series.length)
+        column = self._grid.columns(series.at)
         usable = (row >= 0) & (row < self._cells.shape[0]) & (column >= 0) & (column < self._cells.shape[1])
         usable[usable] = self._cells[row[usable], column[usable]]
         scale = np.full(int(usable.sum()), metric.scale)
-        self._parts.append((row[usable], split[usable], flat.at[usable], flat.value[usable], scale))
+        self._parts.append((row[usable], split[usable], series.at[usable], series.value[usable], scale))
 
     def _split(self, labels: dict[str, str], metric: Metric) -> int:
         """Number the sharers; 0 stands for the whole device."""

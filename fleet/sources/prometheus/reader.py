@@ -6,7 +6,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,9 @@ from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.series import Identity, lower_names
 from fleet.domain.signals import Signal
 from fleet.domain.telemetry import Reading
-from fleet.sources.prometheus.client import Body, PrometheusClient
-from fleet.sources.prometheus.grid import Floats64, Grid
+from fleet.sources.prometheus.answers import Body, Floats64, Series
+from fleet.sources.prometheus.client import PrometheusClient
+from fleet.sources.prometheus.grid import Grid
 from fleet.sources.prometheus.promql import Queries
 from fleet.sources.prometheus.rawpoints import Ask, RawPoints
 
@@ -34,13 +34,12 @@ class Notes:
     warnings: list[str]
     is_partial: bool = False
 
-    def take(self, body: Body) -> list[dict[str, Any]]:
+    def take(self, body: Body) -> Series:
         """Note warnings; give the series. `infos` are advice, not loss."""
         self.warnings += [text for text in body.warnings if text not in self.warnings]
         if body.warnings or body.is_partial:
             self.is_partial = True
-        data = body.data or {}
-        return list(data.get("result") or ()) if data.get("resultType") in ("matrix", "vector") else []
+        return body.series()
 
 
 class ShardReader:
@@ -118,7 +117,7 @@ class ShardReader:
             values, has = self.grid.lay(result, metric)
             lay_signal(self.grid, metric, kind, values, has)
 
-    def _fetch_ranges(self, texts: list[str]) -> Iterator[list[dict[str, Any]]]:
+    def _fetch_ranges(self, texts: list[str]) -> Iterator[Series]:
         """Ask range queries, two at a time; the answers come in order and are taken one by one."""
         first, last = int(self.grid.marks[0]), int(self.grid.marks[-1])
 
@@ -129,7 +128,7 @@ class ShardReader:
 
         return self._in_order([ask(text) for text in texts])
 
-    def _fetch_raw(self, asked: list[tuple[str, float]]) -> Iterator[list[dict[str, Any]]]:
+    def _fetch_raw(self, asked: list[tuple[str, float]]) -> Iterator[Series]:
         """Ask raw queries (text, evaluation time), in order."""
 
         def ask(text: str, at: float) -> Callable[[], Body]:
@@ -137,7 +136,7 @@ class ShardReader:
 
         return self._in_order([ask(text, at) for text, at in asked])
 
-    def _in_order(self, calls: list[Callable[[], Body]]) -> Iterator[list[dict[str, Any]]]:
+    def _in_order(self, calls: list[Callable[[], Body]]) -> Iterator[Series]:
         waiting: deque[Future[Body]] = deque()
         left = deque(calls)
         pool = ThreadPoolExecutor(FETCHES)
@@ -186,11 +185,10 @@ class ShardReader:
             seconds = self.span.last - self.span.first + STEP_SECONDS
             metric = Metric(dialect.info, dialect, Attribute.MEMORY_TOTAL_MIB)
             text = f"last_over_time({self.queries.raw(metric, seconds, self.shard)})"
-            for result in self._fetch_raw([(text, float(self.span.last))]):
-                for series in result:
-                    row = self.grid.row_of(series["metric"], dialect)
-                    if row is not None:
-                        reading.info[row] = lower_names(series["metric"])
+            for series in self._fetch_raw([(text, float(self.span.last))]):
+                for line in self.grid.lines_of(series, dialect):
+                    if line.row >= 0:
+                        reading.info[line.row] = lower_names(line.labels)
         self.grid.grow()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from fleet.domain.series import Identity, lower_names, target_name
 from fleet.domain.signals import Signal
 from fleet.domain.telemetry import Reading, Shard, Span, UpState
 from fleet.sources.prometheus.access import access_of
+from fleet.sources.prometheus.answers import Floats64
 from fleet.sources.prometheus.client import PrometheusClient
-from fleet.sources.prometheus.grid import flatten
 from fleet.sources.prometheus.promql import Queries, quoted
 from fleet.sources.prometheus.rawpoints import Ask
 from fleet.sources.prometheus.reader import ShardReader
@@ -83,7 +84,8 @@ class PrometheusSource:
         found: list[UpState] = []
         for i in range(0, len(names), 100):
             body = self.client.query_range(self.queries.up(names[i : i + 100]), span.first, span.last, STEP_SECONDS)
-            found += [state for series in (body.data or {}).get("result") or () if (state := _up_state(series))]
+            series = body.series()
+            found += [_up_state(series.labels(key), at, value) for key, at, value in series.each() if len(at)]
         return found
 
     def read_gaps(self, targets: list[str], at: int) -> dict[str, list[NDArray[np.float64]]]:
@@ -94,9 +96,8 @@ class PrometheusSource:
                 job, _, instance = target.partition("/")
                 matchers = [self.queries.selector, metric.matcher, f"job={quoted(job)}", f"instance={quoted(instance)}"]
                 chosen = f"{metric.name}{{{','.join(m for m in matchers if m)}}}"
-                result = (self.client.query(f"{chosen}[24h]", at).data or {}).get("result") or []
-                for series in result[:4]:
-                    found.setdefault(target, []).append(flatten([series]).at)
+                series = self.client.query(f"{chosen}[24h]", at).series().each()
+                found.setdefault(target, []).extend(times for _, times, _ in islice(series, 4))
         return found
 
 
@@ -108,14 +109,11 @@ def _engine_of(metric: Metric, names: set[str]) -> Metric | None:
     return engines[0] if engines else None
 
 
-def _up_state(series: dict[str, Any]) -> UpState | None:
-    flat = flatten([series])
-    if not len(flat.at):
-        return None
-    is_up = flat.value >= 0.5
+def _up_state(labels: dict[str, str], at: Floats64, value: Floats64) -> UpState:
+    is_up = value >= 0.5
     changes = np.flatnonzero(is_up[1:] != is_up[:-1])
-    since = flat.at[changes[-1] + 1] if len(changes) else flat.at[0]
-    return UpState(target_name(series["metric"]), bool(is_up[-1]), float(since), lower_names(series["metric"]))
+    since = at[changes[-1] + 1] if len(changes) else at[0]
+    return UpState(target_name(labels), bool(is_up[-1]), float(since), lower_names(labels))
 
 
 def open_source(spec: Mapping[str, Any], *, scripted_at: datetime | None = None) -> PrometheusSource:

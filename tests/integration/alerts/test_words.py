@@ -11,7 +11,8 @@ import pytest
 from alerts.actions.alerts import raise_alerts
 from alerts.actions.deliver import deliver
 from alerts.domain.occurrence import TOLD, Occurrence
-from alerts.sentences import KINDS, render
+from alerts.sentences import render
+from common.code_words import FINDING_WORDS
 from common.effects import Effects
 from people.models import Organization, RoleGrant, Team, User
 from tests.support.scripted_http import Answer, ScriptedServer
@@ -57,7 +58,7 @@ def test_titles(kind: str, facts: dict[str, Any], title: str) -> None:
 
 
 def test_every_kind_that_is_told_has_words() -> None:
-    assert TOLD - {"source", "channel"} <= set(KINDS)
+    assert TOLD - {"source", "channel"} <= set(FINDING_WORDS)
 
 
 def test_a_finding_is_told_in_the_words_of_its_kind(
@@ -65,6 +66,7 @@ def test_a_finding_is_told_in_the_words_of_its_kind(
 ) -> None:
     from config.settings import ALERT_RENDERERS
 
+    Organization.objects.create(pk=1, time_zone="Europe/Berlin")
     settings.ALERT_RENDERERS = ALERT_RENDERERS
     slack = ("slack_webhook", {"url": scripted_http.url, "test": True})
     declare({"slack": slack}, ({}, ["slack"], []))
@@ -82,12 +84,12 @@ def test_a_finding_is_told_in_the_words_of_its_kind(
     header, section, fields, context = payload["blocks"]
     assert header["text"]["text"] == "i-1 is idle"
     assert section["text"]["text"] == (
-        "Idle since 11:00 UTC (1 h 5 min): peak 1.8 % of 8 GPUs over 60 min, coverage 98 %, memory held. "
+        "Idle since 13:00 CEST (1 h 5 min): peak 1.8 % of 8 GPUs over 60 min, coverage 98 %, memory held. "
         "17.33 USD so far, 16.00 USD per hour."
     )
     assert {"type": "mrkdwn", "text": "*Cost so far*\n17.33 USD", "verbatim": True} in fields["fields"]
     assert context["elements"][0]["text"].startswith("<http://127.0.0.1:8000/records/1/|Open it in Fleetledger> · ")
-    assert payload["text"].startswith("i-1 is idle: Idle since 11:00 UTC")
+    assert payload["text"].startswith("i-1 is idle: Idle since 13:00 CEST")
 
 
 def test_a_mail_says_why_you_get_it(

@@ -10,10 +10,10 @@ from django.test import Client
 
 from fleet.models import Gpu, GpuUse, Job
 from people.actions.tokens import create_token
-from tests.support.api_world import MARKS, ApiWorld, all_rows, api_world, fetched, somebody
+from tests.support.api_world import MARKS, ApiWorld, all_rows, api_world, fetched, metered_month, somebody
 
 pytestmark = pytest.mark.django_db
-MONTH = f"{datetime.now(UTC):%Y-%m}"
+MONTH = metered_month(datetime.now(UTC))
 LISTS = ("instances", "gpus", "jobs", "findings", "alerts", "deliveries", "teams", f"runtime/?month={MONTH}")
 CAST: dict[str, tuple[list[tuple[str, str | None]], set[str]]] = {
     "vision engineer": ([("engineer", "vision")], {"vision"}),

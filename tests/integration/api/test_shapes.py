@@ -10,10 +10,10 @@ from jsonschema import Draft202012Validator
 
 from common.periods import iso
 from config.api.document import openapi
-from tests.support.api_world import ApiWorld, all_rows, api_world, fetched, somebody
+from tests.support.api_world import ApiWorld, all_rows, api_world, fetched, metered_month, somebody
 
 pytestmark = pytest.mark.django_db
-MONTH = f"{datetime.now(UTC):%Y-%m}"
+MONTH = metered_month(datetime.now(UTC))
 LISTS = {
     "/api/v1/instances/": "",
     "/api/v1/gpus/": "",

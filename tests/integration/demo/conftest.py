@@ -11,6 +11,8 @@ import pytest
 def demo_settings(settings: Any) -> Any:
     settings.IS_DEMO = True
     settings.METRIC_SOURCES = {"demo": "demo.sources.story.open_source"}
+    settings.INSTANCE_PROVIDERS = {"static": "demo.providers.story.StoryProvider"}
+    settings.ROOT_URLCONF = "demo.urls"
     settings.MIDDLEWARE = [*settings.MIDDLEWARE, "demo.middleware.NameFiles"]
     template = settings.TEMPLATES[0]
     options = template["OPTIONS"]

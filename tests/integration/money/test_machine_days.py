@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import pytest
 
-from billing.models import MachineDay, TeamDay
-from fleet.models import OwnershipRule
+from billing.models import JobTotal, MachineDay, MachineMonth, TeamDay
+from fleet.models import ChangedHour, GpuHour, OwnershipRule
 from people.models import Organization
 from tests.support.money_world import World, utc
 
@@ -53,3 +53,32 @@ def test_a_day_made_anew_comes_out_the_same(world: World) -> None:
     world.settle("2025-06-03T12:00")
     (row,) = MachineDay.objects.all()
     assert (row.working, row.working_ms) == (Decimal(4), 4 * HOUR_MS)
+    (month,) = MachineMonth.objects.all()
+    assert (month.month, month.cost) == (date(2025, 6, 1), Decimal(4))
+
+
+def test_months_and_totals_of_jobs_follow_what_changes_afterwards(world: World) -> None:
+    red, blue = world.team("red"), world.team("blue")
+    rule = OwnershipRule.objects.create(valid_from=utc("1970-01-01T00:00"), position=0, spec={"team": "red"})
+    box = world.instance("i-1", [("2025-06-29T22:00", "running")], price="1.00")
+    gpu = world.gpu(box, since="2025-06-29T22:00")
+    world.sample(gpu, "2025-06-29T22:00", "2025-07-01T02:00", 50)
+    job = world.job([gpu], "x/train", "2025-06-30T22:00", "2025-07-01T02:00")
+    world.settle("2025-07-01T01:00")
+    world.settle("2025-07-01T02:00")
+
+    def months() -> dict[tuple[date, int | None], Decimal]:
+        return {(row.month, row.team_id): row.cost for row in MachineMonth.objects.all()}
+
+    assert months() == {(date(2025, 6, 1), red.pk): Decimal(26), (date(2025, 7, 1), red.pk): Decimal(2)}
+    (total,) = JobTotal.objects.all()
+    assert (total.job_id, total.team_id, total.cost, total.working_ms) == (job.pk, red.pk, Decimal(4), 4 * HOUR_MS)
+
+    rule.spec = {"team": "blue"}
+    rule.save()
+    for hour in GpuHour.objects.values_list("hour", flat=True).distinct():
+        ChangedHour.objects.get_or_create(instance=box, hour=hour)
+    world.settle("2025-07-01T02:00")
+    assert months() == {(date(2025, 6, 1), blue.pk): Decimal(26), (date(2025, 7, 1), blue.pk): Decimal(2)}
+    (total,) = JobTotal.objects.all()
+    assert (total.team_id, total.cost) == (blue.pk, Decimal(4))

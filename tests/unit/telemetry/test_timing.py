@@ -63,7 +63,7 @@ def test_it_reads_like_the_words(points: list[tuple[int, int]], interval: int) -
 
 def test_the_median_gap_of_a_day_is_the_interval() -> None:
     series = [np.arange(0, 7200, 30.0), np.array([0, 30, 60, 500, 530.0])]
-    gaps = count_gaps(series, since=0)
+    gaps = count_gaps({"job/a": series}, {"job/a": 0.0})["job/a"]
     assert gaps[0][30] == 120 + 3
     assert learn_interval(gaps, 0) == learn_interval(gaps, 23) == 30
     assert learn_interval(gaps, 30) is None  # a day later nothing is known
@@ -72,10 +72,19 @@ def test_the_median_gap_of_a_day_is_the_interval() -> None:
     assert learn_interval({0: {30: 1}}, 0) is None
 
 
+def test_gaps_are_counted_for_each_target_from_its_own_time_on() -> None:
+    series = np.array([3000, 3030, 3630, 3690.0])
+    found = count_gaps(
+        {"a": [series], "b": [series[:1]], "c": [series, series + 5], "d": []},
+        {"a": 3030.0, "b": 0.0, "c": 0.0, "d": 0.0},
+    )
+    assert found == {"a": {1: {600: 1, 60: 1}}, "b": {}, "c": {0: {30: 2}, 1: {600: 2, 60: 2}}, "d": {}}
+
+
 def test_a_range_read_twice_counts_once() -> None:
     series = [np.arange(0, 7200, 30.0)]
-    assert count_gaps(series, since=7100)[1] == {30: 3}
-    first = count_gaps(series, since=0)
+    assert count_gaps({"a": series}, {"a": 7100.0})["a"][1] == {30: 3}
+    first = count_gaps({"a": series}, {"a": 0.0})["a"]
     assert merge_gaps(first, first, replace=True) == {hour: dict(counts) for hour, counts in first.items()}
     assert merge_gaps({0: {30: 5}}, {1: {30: 2}, 0: {30: 1}}) == {0: {30: 6}, 1: {30: 2}}
     assert merge_gaps({0: {30: 5}}, {24: {30: 2}}) == {24: {30: 2}}

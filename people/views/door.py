@@ -1,4 +1,4 @@
-"""Sign in and out; tokens for programs."""
+"""Sign in and out."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from datetime import timedelta
 from math import ceil
 
 from django.contrib.auth import authenticate, login, logout
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect, render
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -15,13 +15,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from common.clock import real_now
-from common.errors import BadInput
 from people.actions.sign_in import Attempt, record_failure, record_success, remaining_wait
-from people.actions.tokens import NewToken, create_token, revoke_token
-from people.forms import SignInForm, TokenForm
+from people.forms import SignInForm
 from people.models import User
-from people.queries import house, tokens_of
-from people.visitor import Visitor, signed_in
+from people.queries import house
 
 DOORSTEP = "django.contrib.auth.backends.ModelBackend"
 
@@ -73,31 +70,3 @@ def sign_out(request: HttpRequest) -> HttpResponseRedirect:
     """End the session."""
     logout(request)
     return HttpResponseRedirect("/sign-in/")
-
-
-@never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-@signed_in
-def tokens(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    """Show one's own tokens for programs; make one, whose secret stands in this answer and never again; end one."""
-    form, made = TokenForm(teams=list(visitor.teams.values())), None
-    status = 200
-    if request.method == "POST" and "revoke" in request.POST:
-        try:
-            revoke_token(now=real_now(), by=visitor.user.email, prefix=request.POST["revoke"], owner=visitor.user)
-        except BadInput as error:
-            raise Http404 from error
-        return redirect("tokens")
-    if request.method == "POST":
-        form = TokenForm(request.POST, teams=list(visitor.teams.values()))
-        made, status = (_make(form, visitor), 201) if form.is_valid() else (None, 400)
-    context = {"nav": "tokens", "visitor": visitor, "form": form, "made": made, "now": real_now()}
-    return render(request, "people/tokens.html", context | {"tokens": tokens_of(visitor.user)}, status=status)
-
-
-def _make(form: TokenForm, visitor: Visitor) -> NewToken:
-    asked = form.cleaned_data
-    return create_token(
-        now=real_now(), by=visitor.user.email, owner=visitor.user.email, name=asked["name"], days=asked["days"],
-        team=asked["team"],
-    )  # fmt: skip

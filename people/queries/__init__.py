@@ -29,7 +29,7 @@ from people.models import (
 )
 from people.models.installation import ClockMode
 from people.models.user import Role
-from people.roles import visible_teams
+from people.roles import Grant, visible_teams
 
 
 def organization() -> Organization:
@@ -84,7 +84,7 @@ class House:
     time_zone: str
     is_replaying: bool
     world_at: datetime | None
-    granted: tuple[int | None, ...] = ()  # the team of each grant of the person it was read for
+    granted: tuple[Grant, ...] = ()  # the grants of the person it was read for
 
     @property
     def zone(self) -> ZoneInfo:
@@ -95,11 +95,12 @@ class House:
 def house(user: User | None = None) -> House:
     """Give the organisation and the installation's clock (both made on first use), with the grants of ``user``."""
     clock = Installation.objects.filter(pk=1)
-    grants = RoleGrant.objects.filter(user=user) if user else RoleGrant.objects.none()
+    grants = (RoleGrant.objects.filter(user=user) if user else RoleGrant.objects.none()).order_by("pk")
     found = Organization.objects.annotate(
         clock=Subquery(clock.values("clock")),
         world_at=Subquery(clock.values("world_at")),
         granted=ArraySubquery(grants.values("team_id")),
+        roles=ArraySubquery(grants.values("role")),
     ).filter(pk=1)
     row = found.first()
     if row is None or row.clock is None:
@@ -107,7 +108,8 @@ def house(user: User | None = None) -> House:
         installation()
         row = found.get()
     is_replaying = row.clock == ClockMode.REPLAY
-    return House(row.name, row.currency, row.time_zone, is_replaying, row.world_at, tuple(row.granted or ()))
+    granted = tuple(map(Grant, row.roles or (), row.granted or ()))
+    return House(row.name, row.currency, row.time_zone, is_replaying, row.world_at, granted)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Pages of the product as a whole: help, the design system, search."""

@@ -1,0 +1,1 @@
+"""Writes of the demo: what is started and ended in its story."""

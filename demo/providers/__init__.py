@@ -1,0 +1,1 @@
+"""Adapters: what the accounts of the story say."""

@@ -1,0 +1,1 @@
+"""What `people` says in whole sentences: refusals and the audit trail."""

@@ -1,0 +1,16 @@
+"""Tables of `people`: who may do what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from people.roles import ROLE_ORDER, Rule
+
+
+def role_table(rules: Sequence[Rule]) -> list[dict[str, Any]]:
+    """Give one row per right: its words, and for each role in order whether it has it."""
+    return [
+        {"about": rule.about, "whole_only": rule.whole_only, "marks": [role in rule.roles for role in ROLE_ORDER]}
+        for rule in rules
+    ]

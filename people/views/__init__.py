@@ -1,0 +1,1 @@
+"""Pages of people: the door, tokens, people and roles, teams, invitations, the audit trail."""
