@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from billing.domain.month_spend import MonthSpend
 from common import formats
+from common.words import duration
 from fleet.domain.states import IDLE
 
 
@@ -44,7 +45,7 @@ def _largest(largest: Largest, currency: str, now: datetime) -> str:
         return count
     words = {"name": largest.name, "amount": formats.money(largest.idle, currency)}
     if largest.state in IDLE and largest.since is not None:
-        words["span"] = formats.duration(now - largest.since)
+        words["span"] = duration(now - largest.since)
         one = _("%(name)s cost the most of it, %(amount)s, and is idle now, for %(span)s.") % words
     else:
         one = _("%(name)s cost the most of it, %(amount)s.") % words
@@ -67,5 +68,5 @@ def change_sentence(now: Decimal, before: Decimal | None, currency: str, span: s
 def flagged_sentence(at: datetime, now: datetime, time: str) -> str:
     """Say when a quiet machine would be called idle; ``time`` is written in the reader's zone."""
     minutes = max(0, int((at - now) / timedelta(minutes=1)))
-    words = {"time": time, "span": formats.duration(timedelta(minutes=minutes))}
+    words = {"time": time, "span": duration(timedelta(minutes=minutes))}
     return _("Quiet now. If nothing runs on it, it counts as idle at %(time)s, in %(span)s.") % words

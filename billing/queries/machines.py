@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
@@ -48,6 +48,10 @@ class Wasteful:
         """The address of its record."""
         return instance_path(self.account, self.external_id)
 
+    def beside(self, machines: int) -> Wasteful:
+        """Count the machines of a sub-team too."""
+        return replace(self, machines=self.machines + machines)
+
 
 def most_wasteful(
     days: Days, choice: TeamChoice, team_ids: Collection[int | None]
@@ -67,7 +71,8 @@ def most_wasteful(
                 )
                 SELECT m.currency, m.team_id, m.idle, m.machines, a.name, i.external_id, i.team_id,
                        coalesce(v.state, ''), v.since
-                FROM most m JOIN fleet_instance i ON i.id = m.instance_id LEFT JOIN fleet_account a ON a.id = i.account_id
+                FROM most m JOIN fleet_instance i ON i.id = m.instance_id
+                LEFT JOIN fleet_account a ON a.id = i.account_id
                 LEFT JOIN fleet_verdict v ON v.subject_kind = 'instance' AND v.subject_id = i.id AND v."end" IS NULL""",
             [days.first, days.end, [one for one in team_ids if one is not None], None in team_ids, *values],
         )

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
+from billing.domain.month_spend import MonthSpend
+from billing.queries.idle_by_team import IdleSum
 from people.queries import TeamName
 
-
-class Adds(Protocol):
-    """Something that adds up."""
-
-    def __add__(self, other: AddsT, /) -> AddsT:  # type: ignore[misc]
-        """Add two."""
-
-
-AddsT = TypeVar("AddsT", bound=Adds)
+AddsT = TypeVar("AddsT", MonthSpend, IdleSum)
 
 
 def root_of(team_id: int, teams: Mapping[int, TeamName]) -> int:
