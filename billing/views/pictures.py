@@ -79,9 +79,9 @@ def months_picture(
     return Picture(
         id=f"months-{currency}", title=_("Spend by month"), rows=rows, file=_file(choice, "months"), how=HOW,
         size="s", figure=charts.monthly_spend(shown, spend, currency, _words(), labels), unit=currency,
-        zone=zone, until=until, summary=_("One bar per month, split by GPU state"), period=period, cut=_("usage cut, effective"),
-        gaps=_("the newest month goes on") if choice.today < next_month(newest) else "", is_empty=not months,
-        blank=_("Nothing was metered yet"),
+        zone=zone, until=until, summary=_("One bar per month, split by GPU state"), period=period,
+        cut=_("usage cut, effective"), gaps=_("the newest month goes on") if choice.today < next_month(newest) else "",
+        is_empty=not months, blank=_("Nothing was metered yet"),
     )  # fmt: skip
 
 

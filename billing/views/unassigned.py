@@ -70,7 +70,15 @@ def queue(visitor: Visitor) -> list[QueueLine]:
     prices = PricesNow().prices(list({one.instance_id for one in things}), visitor.now)
     home = visitor.house.currency
     rules = rules_now(visitor.now)
-    rows = queue_lines(things, unassigned_costs(since), prices, rules, visitor.teams, visitor.now, home)
+    rows = queue_lines(
+        things,
+        costs=unassigned_costs(since),
+        prices=prices,
+        rules=rules,
+        teams=visitor.teams,
+        now=visitor.now,
+        home=home,
+    )
     if visitor.sees_all:
         return rows
     mine = {team.id for team in claimable(visitor)}

@@ -14,9 +14,10 @@ SHORTEST_NAME = 3  # of a team, to be recognised in a host's name
 
 @dataclass(frozen=True)
 class Clues:
-    """What points to a team. ``jobs``: teams of the jobs that run on it; ``owner_teams``: of its owner;
+    """What points to a team.
 
-    ``neighbours``: team -> how many machines of the same name but for the number at its end.
+    ``jobs``: teams of the jobs that run on it; ``owner_teams``: of its owner; ``neighbours``: team -> how many machines
+    of the same name but for the number at its end.
     """
 
     host: str = ""

@@ -66,7 +66,7 @@ LINES = [
     Line("teams/<str:name>/", "/teams/nlp/", NOT_HERE, "POST"),
     Line("unassigned/", "/unassigned/", PAGE),
     Line("unassigned/", "/unassigned/?as=csv", PAGE),
-    Line("unassigned/", "/unassigned/", (302, 400, 400, 400, 403, 403, 400), "POST", {"act": "no-such"}),
+    Line("unassigned/", "/unassigned/", (302, 400, 400, 400, 400, 400, 400), "POST", {"act": "no-such"}),
     Line(
         "unassigned/",
         "/unassigned/",
