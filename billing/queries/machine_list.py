@@ -8,9 +8,7 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-import orjson
-from django.db import connection
-
+from billing.queries.list_sql import CHUNK, Cut, money_by_currency, named, read
 from billing.queries.prices_now import listed_prices
 from fleet.domain.machine_filter import MachineFilter
 from fleet.queries.machines import machines_sql
@@ -19,7 +17,6 @@ from people.roles import TeamChoice
 
 BILLED = "('running', 'stopping', 'stopped_billed')"
 USED_DAYS = 7
-CHUNK = 500
 _SEEN_MS = "d.working_ms + d.low_ms + d.held_ms + d.empty_ms"
 
 
@@ -71,16 +68,6 @@ class MachineTotals:
     unpriced_month: int
 
 
-@dataclass(frozen=True)
-class Cut:
-    """Which rows: ``sort`` one of `SORTS`, ``limit`` None for all of them."""
-
-    sort: str = ""
-    descending: bool = False
-    limit: int | None = None
-    offset: int = 0
-
-
 SORTS = {
     "name": "lower(m.external_id)",
     "account": "lower(m.account)",
@@ -108,9 +95,9 @@ class MachineList:
             "now": now, "month": month, "today": today, "week": today - timedelta(days=USED_DAYS - 1),
         }  # fmt: skip
         sql, values = machines_sql(choice, asked)
-        self._machine = _named(sql, values, "m", self._values)
-        self._of_team = _named(*choice.condition("d.team_id"), "t", self._values)
-        self._of_finding = _named(*choice.condition("f.team_id"), "f", self._values)
+        self._machine = named(sql, values, "m", self._values)
+        self._of_team = named(*choice.condition("d.team_id"), "t", self._values)
+        self._of_finding = named(*choice.condition("f.team_id"), "f", self._values)
         self._price_those_without()
 
     def _price_those_without(self) -> None:
@@ -118,7 +105,7 @@ class MachineList:
         query = f"""WITH {self._with("machine", "own")}
             SELECT m.id FROM machine m LEFT JOIN own ON own.instance_id = m.id
             WHERE m.provider_state IN {BILLED} AND own.price_per_hour IS NULL"""
-        rest = [pk for (pk,) in self._read(query)]
+        rest = [pk for (pk,) in read(query, self._values)]
         listed = listed_prices(rest, self._now) if rest else {}
         self._values |= {
             "listed": list(listed),
@@ -129,12 +116,17 @@ class MachineList:
 
     def rows(self, cut: Cut) -> list[MachineCost]:
         """Give some of the machines, sorted."""
-        way = "DESC" if cut.descending else "ASC"
-        order = SORTS.get(cut.sort, "")
-        order = f"{order.format(way=way)} {way} NULLS LAST, " if order else ""
+        return self._with_figures(self._found_rows(cut))
+
+    def all_rows(self, cut: Cut) -> Iterator[MachineCost]:
+        """Give all machines, sorted; what they cost is read piece by piece."""
+        found = self._found_rows(Cut(cut.sort, cut.descending))
+        for start in range(0, len(found), CHUNK):
+            yield from self._with_figures(found[start : start + CHUNK])
+
+    def _found_rows(self, cut: Cut) -> list[tuple[Any, ...]]:
         joins = {"cost": "month", "used": "used", "findings": "found"}
         more = [joins[cut.sort]] if cut.sort in joins else []
-        limit = "" if cut.limit is None else f"LIMIT {cut.limit:d} OFFSET {cut.offset:d}"
         side = {
             "month": "LEFT JOIN (SELECT DISTINCT ON (instance_id) * FROM month ORDER BY instance_id, cost DESC) c"
             " ON c.instance_id = m.id",
@@ -146,18 +138,13 @@ class MachineList:
                    m.reason, coalesce(m.since, m.start), m.provider_state IN {BILLED}, r.per_hour,
                    coalesce(r.currency, ''), coalesce(r.is_list, FALSE)
             FROM machine m LEFT JOIN rate r ON r.id = m.id LEFT JOIN people_team t ON t.id = m.team_id
-            {" ".join(side[name] for name in more)} ORDER BY {order} lower(m.external_id), m.id {limit}"""
-        found = self._read(query)
+            {" ".join(side[name] for name in more)} ORDER BY {cut.order(SORTS)} lower(m.external_id), m.id {cut.page}"""
+        return read(query, self._values)
+
+    def _with_figures(self, found: Sequence[tuple[Any, ...]]) -> list[MachineCost]:
         figures = self._figures([row[0] for row in found])
         nothing = _Figures()
         return [MachineCost(*row, **vars(figures.get(row[0], nothing))) for row in found]
-
-    def all_rows(self, cut: Cut) -> Iterator[MachineCost]:
-        """Give all machines, sorted, in pieces."""
-        offset = 0
-        while piece := self.rows(Cut(cut.sort, cut.descending, CHUNK, offset)):
-            yield from piece
-            offset += CHUNK
 
     def totals(self) -> MachineTotals:
         """Count and sum all of them, in one question."""
@@ -170,8 +157,10 @@ class MachineList:
                    (SELECT jsonb_object_agg(currency, total::text) FROM (
                         SELECT currency, sum(cost) AS total FROM month WHERE has_price GROUP BY 1) x),
                    (SELECT count(DISTINCT instance_id) FROM month WHERE is_unpriced)"""
-        ((count, gpus, findings, per_hour, unpriced, month, unpriced_month),) = self._read(query)
-        return MachineTotals(count, gpus, findings, _money(per_hour), unpriced, _money(month), unpriced_month)
+        ((count, gpus, findings, per_hour, unpriced, month, unpriced_month),) = read(query, self._values)
+        return MachineTotals(
+            count, gpus, findings, money_by_currency(per_hour), unpriced, money_by_currency(month), unpriced_month
+        )
 
     def by_state(self) -> dict[str, tuple[int, dict[str, Decimal], int]]:
         """Give state -> (machines, money an hour by currency, billed ones without a price), in one question."""
@@ -180,7 +169,7 @@ class MachineList:
                    count(*) FILTER (WHERE r.id IS NOT NULL AND r.per_hour IS NULL)
             FROM machine m LEFT JOIN rate r ON r.id = m.id GROUP BY 1, 2"""
         found: dict[str, tuple[int, dict[str, Decimal], int]] = {}
-        for state, currency, count, amount, unpriced in self._read(query):
+        for state, currency, count, amount, unpriced in read(query, self._values):
             machines, money, bare = found.get(state, (0, {}, 0))
             if amount is not None:
                 money = money | {currency: amount}
@@ -200,8 +189,10 @@ class MachineList:
             FROM unnest(%(ids)s::bigint[]) i(id) LEFT JOIN used u ON u.instance_id = i.id
             LEFT JOIN found f ON f.instance_id = i.id"""
         return {
-            pk: _Figures(_money(month), bool(unpriced), None if used is None else float(used), tuple(kinds or ()))
-            for pk, month, unpriced, used, kinds in self._read(query)
+            pk: _Figures(
+                money_by_currency(month), bool(unpriced), None if used is None else float(used), tuple(kinds or ())
+            )
+            for pk, month, unpriced, used, kinds in read(query, self._values)
         }
 
     def _with(self, *names: str) -> str:
@@ -237,12 +228,6 @@ class MachineList:
         return f"""SELECT f.instance_id, count(*) AS n, array_agg(DISTINCT f.kind) AS kinds FROM fleet_finding f
             WHERE f.closed_at IS NULL AND (f.subject_kind <> 'job' OR {self._of_finding}) {only} GROUP BY 1"""
 
-    def _read(self, query: str) -> list[tuple[Any, ...]]:
-        with connection.cursor() as cursor:
-            cursor.execute(query, self._values)
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-            return rows
-
 
 @dataclass(frozen=True)
 class _Figures:
@@ -252,19 +237,3 @@ class _Figures:
     unpriced_month: bool = False
     used_pct: float | None = None
     findings: tuple[str, ...] = ()
-
-
-def _money(text: str | Mapping[str, str] | None) -> dict[str, Decimal]:
-    values: Mapping[str, str] = orjson.loads(text) if isinstance(text, str) else text or {}
-    return {currency: Decimal(amount) for currency, amount in sorted(values.items())}
-
-
-def _named(sql: str, values: Sequence[Any], prefix: str, names: dict[str, Any]) -> str:
-    """Give the SQL with named parameters in place of its %s, so that it can stand in several places of a question."""
-    parts = sql.split("%s")
-    assert len(parts) == len(values) + 1
-    found = parts[0]
-    for number, (value, part) in enumerate(zip(values, parts[1:], strict=True)):
-        names[f"{prefix}{number}"] = value
-        found += f"%({prefix}{number})s{part}"
-    return found

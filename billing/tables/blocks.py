@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from billing.domain.month_spend import IDLE, MONEY_STATES, MonthSpend, total_of
 from billing.queries.idle_now import PricedIdle
 from fleet.domain.ports import HourlyPrice
-from fleet.tables import MachineRow, idle_minutes, machine_kind, sentence_of
+from fleet.tables.record import MachineRow, idle_minutes, machine_kind, sentence_of
 from people.queries import TeamName
 
 

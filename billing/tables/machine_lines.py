@@ -15,7 +15,7 @@ from common.listing import Column, TableSpec
 from fleet.domain.ports import HourlyPrice
 from fleet.domain.states import IDLE
 from fleet.queries.machines_now import MachineNow
-from fleet.tables import Price, machine_kind, sentence_of
+from fleet.tables.record import Price, machine_kind, sentence_of
 from people.visitor import Visitor
 
 MACHINES = TableSpec(
@@ -109,7 +109,8 @@ def machine_lines(
 ) -> list[MachineLine]:  # fmt: skip
     """Make the rows; what was spent on machines that are not among ``machines`` stands in one row per currency."""
     known = {one.id: one for one in machines}
-    rows, elsewhere = [], {}
+    rows: list[MachineLine] = []
+    elsewhere: dict[str, list[MonthSpend]] = {}
     for (pk, currency), one in spend.items():
         if pk in known:
             rows.append(_line(known[pk], currency, one, prices.get(pk), visitor))

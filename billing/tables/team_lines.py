@@ -176,9 +176,9 @@ def center_lines(
 ) -> list[TeamLine]:  # fmt: skip
     """Make a row per (currency, cost centre). Teams without one and Unassigned stand in rows of their own."""
     now: dict[str | None, IdleSum] = {}
-    for team, one in idle.items():
-        center = "" if team is None else teams[team].cost_center or None
-        now[center] = now[center] + one if center in now else one
+    for team, idle_sum in idle.items():
+        of = "" if team is None else teams[team].cost_center or None
+        now[of] = now[of] + idle_sum if of in now else idle_sum
     rows = []
     for (currency, center), one in spend.items():
         bare = one

@@ -206,7 +206,7 @@ def _subs(
 def _block(block: CurrencyBlock, month: Any, choice: MonthChoice, history: History, visitor: Visitor) -> dict[str, Any]:
     daily = {day: one for (currency, day), one in month.by_day.items() if currency == block.currency}
     months = {first: one for (currency, first), one in history.months.items() if currency == block.currency}
-    facts = {"choice": choice, "zone": visitor.house.time_zone, "until": history.metered_until}
+    facts: dict[str, Any] = {"choice": choice, "zone": visitor.house.time_zone, "until": history.metered_until}
     return {
         "block": block,
         "change": choice.change(month, block.currency),

@@ -1,1 +1,1 @@
-"""Pages of the product as a whole: help, the design system, search."""
+"""Pages of the product as a whole: help, the design system, search; sources, the first run, settings."""

@@ -12,7 +12,6 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from common import formats
 from common.code_words import word_of
@@ -22,11 +21,6 @@ from common.state_words import STATE_WORDS
 from common.words import duration, sentences
 
 register = template.Library()
-SIGNAL_WORDS = {
-    "gpu_util": gettext_lazy("GPU utilisation"),
-    "gr_engine": gettext_lazy("graphics engine activity"),
-    "sm_active": gettext_lazy("SM activity"),
-}
 
 
 @register.simple_tag
@@ -52,7 +46,7 @@ def state_word(name: str) -> str:
 @register.filter
 def signal_word(name: str) -> str:
     """Give the words of a signal."""
-    return str(SIGNAL_WORDS.get(name, name))
+    return word_of("signal", name)
 
 
 @register.filter
@@ -127,12 +121,12 @@ def span(value: timedelta | None) -> str:
 
 
 @register.simple_tag
-def refusal_of(failed: Any) -> SafeString:
-    """Say why a source failed (``error_code``, ``error_message``, ``error_hint``), with the English details beside."""
-    what, remedy = refusal_words(failed.error_code, failed.error_message, failed.error_hint)
-    if what == failed.error_message:
+def told(code: str, message: str, hint: str = "") -> SafeString:
+    """Say an error that was stored, in the reader's language; the English details stand beside."""
+    what, remedy = refusal_words(code, message, hint)
+    if what == message:
         return format_html("{}", sentences(what, remedy))
-    return format_html('{} <span lang="en">{}</span>', sentences(what, remedy), failed.error_message)
+    return format_html('{} <span class="muted small" lang="en">{}</span>', sentences(what, remedy), message)
 
 
 @register.filter

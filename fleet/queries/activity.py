@@ -19,7 +19,7 @@ from fleet.queries.power import NEEDS_BASELINE, baselines_of
 from fleet.queries.record import GpuNow
 from fleet.queries.samples import load_block
 
-SHOWN = timedelta(hours=12)
+SHOWN = timedelta(hours=24)
 LONGEST = timedelta(hours=50)  # 600 samples: more can't be told apart on a screen
 
 
@@ -47,7 +47,7 @@ class Activity:
 
 
 def activity_of(gpus: Sequence[GpuNow], rule: IdleRule, started: datetime | None, at: datetime) -> Activity:
-    """Read twelve hours up to ``at``, more when the rule looks back further; ``started``: of the instance."""
+    """Read a day up to ``at``, more when the rule looks back further; ``started``: of the instance."""
     until = floor_mark(at)
     reach = timedelta(seconds=rule.reach_seconds)
     span = min(max(SHOWN, reach + reach / 4), LONGEST)

@@ -37,6 +37,7 @@ class JobNow:
 class Behind:
     """``policy`` and ``exemptions`` as `explain` prints them. ``started``: the newest start by the provider's word.
 
+    ``matched``: place (from 0) and text of the ownership rule that gives the instance its team, None: none does.
     ``watched``: whether a source of sessions or kernels is connected, whose word could be a veto.
     """
 
@@ -46,6 +47,7 @@ class Behind:
     jobs: list[JobNow]
     started: datetime | None
     watched: bool
+    matched: tuple[int, Mapping[str, Any]] | None
 
 
 def behind(record: Record, teams: Mapping[int, TeamName], at: datetime) -> Behind:
@@ -73,7 +75,17 @@ def behind(record: Record, teams: Mapping[int, TeamName], at: datetime) -> Behin
         jobs=[_job(row, record, rules, teams) for row in _json(jobs)],
         started=max(told, default=None),
         watched=watched,
+        matched=_matched(record, rules, teams),
     )
+
+
+def _matched(record: Record, rules: list[Any], teams: Mapping[int, TeamName]) -> tuple[int, Mapping[str, Any]] | None:
+    """Find the rule that gives the instance its team of now; None: a person claimed it, or nobody has it."""
+    facts = facts_of(record.attributes or {"host": record.host}, record.account or "", None)
+    match = team_name(rules, facts, {team.name.casefold() for team in teams.values()})
+    team = teams.get(record.team_id or 0)
+    is_same = match is not None and team is not None and match.team.casefold() == team.name.casefold()
+    return (match.position, rules[match.position]) if match and is_same else None
 
 
 def _job(row: Mapping[str, Any], record: Record, rules: list[Any], teams: Mapping[int, TeamName]) -> JobNow:

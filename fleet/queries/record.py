@@ -103,14 +103,13 @@ def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Reco
     """Give the latest launch of an instance; None when there is none, and also when it may not be seen."""
     rows = (
         Instance.objects.select_related("account")
-        .annotate(seen=_findings(), history=_history())
+        .annotate(seen=_findings(), history=_history(), devices=_devices())
         .filter(external_id=external_id)
     )
     rows = rows.filter(account__isnull=True) if account is None else rows.filter(account__name=account)
     row = rows.order_by("-launched_at", "-pk").first()
     if row is None or not choice.covers(row.team_id):
         return None
-    devices = Gpu.objects.filter(instance=row.pk).order_by("index", "uuid", "mig_instance").annotate(verdict=_current())
     history = [_judged(value) for value in row.history]
     return Record(
         id=row.pk,
@@ -126,18 +125,34 @@ def record_of(account: str | None, external_id: str, choice: TeamChoice) -> Reco
         first_seen_at=row.first_seen_at,
         verdict=next((one for one in history if one.end is None), None),
         history=history,
-        gpus=[_gpu(one) for one in devices],
-        findings=[_seen(value) for value in row.seen],
+        gpus=[_gpu(value) for value in row.devices],
+        findings=[
+            _seen(value) for value in row.seen if value["subject_kind"] != "job" or choice.covers(value["team_id"])
+        ],
     )
 
 
-def _gpu(row: Any) -> GpuNow:
-    """Read a GPU's row with its current ``verdict``."""
+def _gpu(value: Mapping[str, Any]) -> GpuNow:
+    """Read a GPU's JSON value with its current verdict."""
+    first, last = _time(value["first_seen_at"]), _time(value["last_seen_at"])
+    assert first is not None  # the columns are not null
+    assert last is not None
+    uuid, part = value["uuid"], value["mig_instance"]
     return GpuNow(
-        row.pk, str(row), row.index, row.model, row.vendor, row.mig_instance, row.memory_total_mib,
-        row.power_limit_watts, row.first_seen_at,
-        row.last_seen_at, _judged(row.verdict) if row.verdict else None,
+        value["id"], f"{uuid}/{part}" if part else uuid, value["index"], value["model"], value["vendor"], part,
+        value["memory_total_mib"], value["power_limit_watts"], first, last,
+        _judged(value["verdict"]) if value["verdict"] else None,
     )  # fmt: skip
+
+
+def _devices() -> ArraySubquery:
+    """Give the devices of an instance as JSON values of its own row."""
+    names = ("id", "uuid", "mig_instance", "index", "model", "vendor", "memory_total_mib", "power_limit_watts",
+             "first_seen_at", "last_seen_at", "verdict")  # fmt: skip
+    rows = Gpu.objects.filter(instance=OuterRef("pk")).annotate(verdict=_current())
+    return ArraySubquery(
+        rows.order_by("index", "uuid", "mig_instance").values(json=JSONObject(**{name: name for name in names}))
+    )
 
 
 def _history() -> ArraySubquery:
@@ -167,7 +182,7 @@ def _time(text: str | None) -> datetime | None:
 
 def _findings() -> ArraySubquery:
     """Give the newest findings of an instance as JSON values of its own row."""
-    fields = ("kind", "subject_name", "since", "opened_at", "closed_at", "evidence")
+    fields = ("kind", "subject_kind", "team_id", "subject_name", "since", "opened_at", "closed_at", "evidence")
     rows = Finding.objects.filter(instance=OuterRef("pk")).order_by("-opened_at")[:HISTORY]
     return ArraySubquery(rows.values(json=JSONObject(**{name: name for name in fields})))
 

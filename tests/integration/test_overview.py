@@ -29,7 +29,7 @@ def teams() -> dict[str, Team]:
 
 @pytest.fixture
 def admin(client: Client) -> Client:
-    client.force_login(person("ingrid@example.com", ("admin", None)))
+    client.force_login(person("ingrid@example.com", ("viewer", None)))
     return client
 
 

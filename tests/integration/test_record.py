@@ -11,9 +11,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.test import Client
 
-from billing.models import GpuHourCost, InstanceHourCost
+from billing.models import MachineDay
 from billing.queries.prices import Prices
-from common.partitions import make_months
 from fleet.models import (
     Exemption,
     Finding,
@@ -60,15 +59,14 @@ def test_the_verdict_stands_with_its_evidence(admin: Client, teams: dict[str, Te
 def test_price_and_cost_by_state_are_exact(admin: Client, teams: dict[str, Team]) -> None:
     now = datetime.now(UTC)
     row = machine("vis-01", teams["vision"], "held", now=now, price="32.80")
-    hour = now.replace(minute=0, second=0, microsecond=0)
-    facts: dict[str, Any] = {"working": Decimal("1.004"), "held": Decimal(2), "unknown": Decimal("0.5")}
-    facts |= dict.fromkeys(("low", "empty", "stopped"), 0)
-    make_months("billing_gpuhourcost", [hour])
-    GpuHourCost.objects.create(hour=hour, instance=row, currency="USD", **facts)
-    InstanceHourCost.objects.create(hour=hour, instance=row, kind="storage", currency="USD", amount=Decimal("0.25"))
+    MachineDay.objects.create(
+        day=now.date(), instance=row, team=teams["vision"], currency="USD", working=Decimal("1.004"), held=Decimal(2),
+        unknown=Decimal("0.5"), storage=Decimal("0.25"),
+    )  # fmt: skip
     page = text_of(admin.get("/instances/lab/vis-01/").content)
     assert "Price $32.80 / h Price from inventory" in page
-    assert f"{now:%B %Y} so far $3.75 of it working $1.00 of it idle $2.00 of it unknown $0.50" in page
+    assert f"{now:%B %Y} so far $3.75 of it working $1.00 of it idle $2.00" in page
+    assert "of it storage and other $0.25 of it unknown $0.50" in page
 
 
 def test_without_a_price_nothing_is_zero(admin: Client, teams: dict[str, Team]) -> None:
@@ -102,7 +100,7 @@ def test_history_says_unknown_where_nothing_was_judged(admin: Client, teams: dic
     Verdict.objects.create(
         subject_kind="instance", subject_id=row.pk, start=start, end=end, state="working", reason="busy"
     )
-    page = admin.get("/instances/lab/vis-01/").content.decode()
+    page = admin.get("/instances/lab/vis-01/?period=7d").content.decode()
     band = page[page.index('class="band"') :]
     assert [part.split('"')[0] for part in band[: band.index("</svg>")].split('<rect class="')[1:]] == [
         "unknown", "working", "unknown", "held",
@@ -139,8 +137,8 @@ def test_the_picture_shows_the_samples_and_the_rule_says_where_it_comes_from(
     page = admin.get("/instances/lab/vis-01/").content
     drawn = figure(page, "figure-activity")
     assert len(drawn["data"]) == 8
-    assert len(drawn["data"][0]["y"]) == 144
-    assert drawn["data"][0]["y"].count(None) == 5
+    assert len(drawn["data"][0]["y"]) == 288
+    assert drawn["data"][0]["y"].count(None) == 144 + 5
     read = text_of(page)
     assert "Rule dev, version 3, observe Quiet below 5 % default Quiet for 2 h policy dev" in read
     assert "Coverage needed 75 % organisation" in read

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import plotly.graph_objects as go
 
-from fleet.charts import ActivityRow, gpu_activity
+from fleet.charts.activity import ActivityRow, gpu_activity
 
 END = 1_748_952_000  # 2025-06-03T12:00Z
 MARKS = [END - 300 * age for age in range(143, -1, -1)]

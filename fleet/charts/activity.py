@@ -12,8 +12,9 @@ from common.figures import Json, var
 STEP_SECONDS = 300
 GAP_BETWEEN_ROWS = 0.18  # of a row's height
 TOP_PCT = 104  # room for a line at 100 %
-TICK_HOURS = (1, 2, 3, 6, 12)
+TICK_HOURS = (1, 2, 3, 6, 12, 24, 48, 96, 168, 336)
 MOST_TICKS = 7
+DAYS_AFTER = 36 * 3600  # longer spans are told in days
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,21 @@ class ActivityRow:
 
 
 def gpu_activity(
-    marks: Sequence[int], rows: Sequence[ActivityRow], *, threshold_pct: float, window_start: int, zone: tzinfo
+    marks: Sequence[int],
+    rows: Sequence[ActivityRow],
+    *,
+    threshold_pct: float,
+    window_start: int,
+    zone: tzinfo,
+    step: int = STEP_SECONDS,
 ) -> Json:
-    """Draw one small line per GPU over samples that end at ``marks`` (epoch seconds); a gap is a gap, drawn grey."""
-    start, end = marks[0] - STEP_SECONDS, marks[-1]
-    times = [f"{_local(mark, zone):%H:%M}" for mark in marks]
+    """Draw one small line per GPU over points that end at ``marks`` (epoch seconds, ``step`` apart).
+
+    A gap is a gap, drawn grey.
+    """
+    start, end = marks[0] - step, marks[-1]
+    is_long = end - start > DAYS_AFTER
+    times = [f"{_local(mark, zone):%d %b %H:%M}" if is_long else f"{_local(mark, zone):%H:%M}" for mark in marks]
     height = 1 / len(rows)
     traces: list[Json] = []
     shapes: list[Json] = []
@@ -49,11 +60,11 @@ def gpu_activity(
         }  # fmt: skip
         traces.append({
             "type": "scatter", "mode": "lines", "yaxis": axis, "name": escape(row.label), "x0": _moment(marks[0]),
-            "dx": STEP_SECONDS * 1000, "y": list(row.peaks), "text": times, "connectgaps": False,
+            "dx": step * 1000, "y": list(row.peaks), "text": times, "connectgaps": False,
             "line": {"width": 1.25, "color": var("working")},
             "hovertemplate": f"{escape(row.label)}, %{{text}}: %{{y:.1f}} %<extra></extra>",
         })  # fmt: skip
-        shapes += [_gap(marks, first, last, axis) for first, last in _gaps(row.peaks)]
+        shapes += [_gap((marks[first] - step, marks[last]), axis) for first, last in _gaps(row.peaks)]
         shapes += [_line(0, axis, "solid", "line"), _line(threshold_pct, axis, "dash", "held")]
         notes += _notes(row, axis)
     if start < window_start < end:
@@ -87,10 +98,10 @@ def _gaps(peaks: Sequence[float | None]) -> list[tuple[int, int]]:
     return runs
 
 
-def _gap(marks: Sequence[int], first: int, last: int, axis: str) -> Json:
+def _gap(span: tuple[int, int], axis: str) -> Json:
     return {
-        "type": "rect", "xref": "x", "yref": f"{axis} domain", "x0": _moment(marks[first] - STEP_SECONDS),
-        "x1": _moment(marks[last]), "y0": 0, "y1": 1, "layer": "below", "line": {"width": 0},
+        "type": "rect", "xref": "x", "yref": f"{axis} domain", "x0": _moment(span[0]),
+        "x1": _moment(span[1]), "y0": 0, "y1": 1, "layer": "below", "line": {"width": 0},
         "fillcolor": var("fan-80"),
     }  # fmt: skip
 
@@ -106,11 +117,17 @@ def _time_axis(start: int, end: int, zone: tzinfo) -> Json:
     """An axis in UTC whose ticks stand at full local hours and say the local time."""
     hours = [at for at in range(start - start % 900, end + 1, 900) if at >= start and _local(at, zone).minute == 0]
     step = next((step for step in TICK_HOURS if len(hours) / step <= MOST_TICKS), TICK_HOURS[-1])
-    ticks = [at for at in hours if _local(at, zone).hour % step == 0]
+    ticks = [at for at in hours if _hours_since_day_one(_local(at, zone)) % step == 0]
+    form = "%d %b" if step >= 24 else "%d %b %H:%M" if end - start > DAYS_AFTER else "%H:%M"
     return {
         "type": "date", "range": [_moment(start), _moment(end)], "tickvals": [_moment(at) for at in ticks],
-        "ticktext": [f"{_local(at, zone):%H:%M}" for at in ticks],
+        "ticktext": [f"{_local(at, zone):{form}}" for at in ticks],
     }  # fmt: skip
+
+
+def _hours_since_day_one(local: datetime) -> int:
+    """Count hours by the local clock, so that multiples of 24 are midnights."""
+    return local.toordinal() * 24 + local.hour
 
 
 def _local(mark: int, zone: tzinfo) -> datetime:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from django.utils.translation import gettext as _
 
@@ -15,10 +15,9 @@ from common.formats import percent
 from common.money import plain
 from common.periods import iso, parse_duration
 from common.words import duration
-from fleet.charts import ActivityRow
+from fleet.charts.activity import ActivityRow
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State
-from fleet.queries.activity import GpuActivity
 from fleet.queries.behind import JobNow
 from fleet.queries.record import GpuNow, Judged
 from fleet.sentences import reason_sentence, verdict_sentence
@@ -110,7 +109,7 @@ def gpu_rows(gpus: Iterable[GpuNow], now: datetime) -> list[GpuRow]:
         evidence = verdict.evidence if verdict else {}
         rows.append(
             GpuRow(
-                label=_gpu_label(gpu),
+                label=gpu_label(gpu),
                 uuid=gpu.name,
                 model=gpu.model,
                 state=verdict.state if verdict else State.UNKNOWN,
@@ -142,23 +141,6 @@ def history_rows(history: Iterable[Judged], now: datetime) -> list[HistoryRow]:
         HistoryRow(one.state, reason_sentence(one.reason), one.start, (one.end or now) - one.start, one.end is None)
         for one in history
     ]
-
-
-def state_band(history: Iterable[Judged], since: datetime, until: datetime) -> list[tuple[str, float]]:
-    """Give (state, seconds) from ``since`` to ``until``, oldest first; what no verdict covers is unknown."""
-    runs: list[tuple[str, float]] = []
-    at = since
-    for one in sorted(history, key=lambda verdict: verdict.start):
-        start, end = max(one.start, at), min(one.end or until, until)
-        if end <= start:
-            continue
-        if start > at:
-            runs.append((State.UNKNOWN, (start - at).total_seconds()))
-        runs.append((one.state, (end - start).total_seconds()))
-        at = end
-    if at < until:
-        runs.append((State.UNKNOWN, (until - at).total_seconds()))
-    return runs
 
 
 @dataclass(frozen=True)
@@ -226,17 +208,52 @@ def job_rows(
     return rows
 
 
-def activity_rows(gpus: Iterable[GpuActivity], limit: int) -> list[ActivityRow]:
+class Active(Protocol):
+    """A GPU with what it did, whether read for a verdict or for a picture."""
+
+    @property
+    def gpu(self) -> Any:
+        """The device: `index`, `mig_instance`."""
+
+    @property
+    def peaks(self) -> Sequence[float | None]:
+        """The highest activity at each point."""
+
+    @property
+    def highest(self) -> float | None:
+        """The highest of them."""
+
+
+def activity_rows(gpus: Iterable[Active], limit: int) -> list[ActivityRow]:
     """Make rows of the picture: all GPUs in their order, or the ``limit`` busiest ones of a machine with more."""
     listed = list(gpus)
     if len(listed) > limit:
         listed = sorted(listed, key=lambda one: -(one.highest if one.highest is not None else -1.0))[:limit]
     return [
-        ActivityRow(_gpu_label(one.gpu), one.peaks, _("max %(share)s") % {"share": percent(one.highest)})
+        ActivityRow(gpu_label(one.gpu), one.peaks, _("max %(share)s") % {"share": percent(one.highest)})
         for one in listed
     ]
 
 
-def _gpu_label(gpu: GpuNow) -> str:
+def gpu_label(gpu: Any) -> str:
+    """Name a device as its machine numbers it."""
     label = _("GPU") if gpu.index is None else f"GPU {gpu.index}"
     return f"{label}/{gpu.mig_instance}" if gpu.mig_instance else label
+
+
+def rule_text(matched: tuple[int, Mapping[str, Any]] | None) -> str:
+    """Say which ownership rule gives a machine its team, "" for none."""
+    if matched is None:
+        return ""
+    position, rule = matched
+    conditions = [f"{key}: {_globs(value)}" for key, value in (rule.get("match") or {}).items()]
+    source = rule.get("team_from") or {}
+    conditions += [f"team_from {kind}: {name}" for kind, name in source.items()]
+    words = {"number": position + 1, "what": ", ".join(conditions) or _("everything")}
+    return _("rule %(number)d (%(what)s)") % words
+
+
+def _globs(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} = {_globs(one)}" for name, one in value.items())
+    return str(value) if isinstance(value, str) else " | ".join(str(one) for one in value)

@@ -1,0 +1,1 @@
+"""Pictures of machines and jobs."""

@@ -1,0 +1,1 @@
+"""Rows of machines and jobs as pages show them."""

@@ -1,0 +1,1 @@
+"""Pages of `fleet`: the map, the machines, the jobs."""
