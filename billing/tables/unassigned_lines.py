@@ -81,7 +81,8 @@ class QueueLine:
 
 def queue_lines(
     things: Sequence[Unclaimed], *, costs: tuple[Mapping[int, Any], Mapping[int, Any]],
-    prices: Mapping[int, HourlyPrice], rules: Sequence[Mapping[str, Any]] | None, teams: Mapping[int, TeamName], now: Any, home: str,
+    prices: Mapping[int, HourlyPrice], rules: Sequence[Mapping[str, Any]] | None,
+    teams: Mapping[int, TeamName], now: Any, home: str,
 ) -> list[QueueLine]:  # fmt: skip
     """Make the rows: one per thing and currency it cost something in."""
     by_name = {team.name.casefold(): team.id for team in teams.values()}

@@ -21,7 +21,7 @@ from billing.views.overview_manager import manager_context
 from common.csv_files import csv_lines
 from common.errors import BadInput
 from fleet.queries.health import sources_health
-from fleet.queries.standing import fleet_now
+from fleet.queries.standing import FleetNow, fleet_now
 from people.visitor import Visitor, signed_in
 
 VIEW_WORDS: dict[str, str | Promise] = {
@@ -39,7 +39,7 @@ VIEWS_OF = {
 }
 """The views of each role, the strongest role and its own view first."""
 
-CONTEXTS: dict[str, Callable[[MonthChoice, Visitor], dict[str, Any]]] = {
+CONTEXTS: dict[str, Callable[[MonthChoice, Visitor, FleetNow], dict[str, Any]]] = {
     "admin": admin_context,
     "finance": finance_context,
     "manager": manager_context,
@@ -68,10 +68,11 @@ def overview(request: HttpRequest, visitor: Visitor) -> HttpResponseBase:
     context["tabs"] = [
         {"label": VIEW_WORDS[one], "href": f"/?as={one}", "current": one == view} for one in views if len(views) > 1
     ]
-    if not choice.has_data and not fleet_now(choice.teams).instances:
+    context["fleet"] = fleet = fleet_now(choice.teams)
+    if not choice.has_data and not fleet.instances:
         context["is_failing"] = any(source.is_failing for source in context["sources"])
         return render(request, "billing/first_run.html", context)
-    context |= {"live": 60} | CONTEXTS[view](choice, visitor)
+    context |= {"live": 60} | CONTEXTS[view](choice, visitor, fleet)
     return render(request, f"billing/overview_{view}.html", context)
 
 

@@ -11,6 +11,7 @@ from billing.filters import MonthChoice
 from billing.queries.month import month_of
 from billing.tables.blocks import currency_blocks
 from fleet.queries.blind_now import Blind, blind_now
+from fleet.queries.standing import FleetNow
 from fleet.sentences import reason_sentence
 from people.visitor import Visitor
 
@@ -27,7 +28,7 @@ class BlindRow:
     gone_for: timedelta | None
 
 
-def admin_context(choice: MonthChoice, visitor: Visitor) -> dict[str, Any]:
+def admin_context(choice: MonthChoice, visitor: Visitor, _fleet: FleetNow) -> dict[str, Any]:
     """Give what is seen and what is not, failing deliveries, then money in short; of one team money only."""
     month = month_of(choice.days, choice.teams, choice.before)
     blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)

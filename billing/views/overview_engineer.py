@@ -15,6 +15,7 @@ from billing.sentences import flagged_sentence
 from billing.tables.machine_lines import MachineLine, idle_for, machine_lines
 from fleet.domain.states import IDLE
 from fleet.queries.machines_now import MachineNow, machines_now
+from fleet.queries.standing import FleetNow
 from people.roles import TeamChoice, visible_teams
 from people.visitor import Visitor
 
@@ -32,7 +33,7 @@ class Mine:
     is_own: bool
 
 
-def engineer_context(choice: MonthChoice, visitor: Visitor) -> dict[str, Any]:
+def engineer_context(choice: MonthChoice, visitor: Visitor, _fleet: FleetNow) -> dict[str, Any]:
     """Give the machines that are this person's or of their teams: idle ones, those that would be next, the others."""
     machines = my_machines(visitor)
     prices = PricesNow().prices([one.id for one in machines], visitor.now)

@@ -12,10 +12,11 @@ from billing.tables.blocks import CurrencyBlock, currency_blocks
 from billing.tables.folding import roots
 from billing.tables.team_lines import center_lines, team_lines
 from common.periods import Period, day_start
+from fleet.queries.standing import FleetNow
 from people.visitor import Visitor
 
 
-def finance_context(choice: MonthChoice, visitor: Visitor) -> dict[str, Any]:
+def finance_context(choice: MonthChoice, visitor: Visitor, _fleet: FleetNow) -> dict[str, Any]:
     """Give the month by cost centre and by team, what of it is open, and the files."""
     zone = visitor.house.zone
     month = month_of(choice.days, choice.teams, choice.before)

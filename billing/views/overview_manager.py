@@ -7,7 +7,8 @@ from typing import Any
 
 from billing.domain.month_spend import MonthSpend
 from billing.filters import MonthChoice
-from billing.queries.idle_by_team import NOTHING_IDLE, idle_by_team
+from billing.queries.idle_by_team import IdleSum
+from billing.queries.idle_now import idle_now
 from billing.queries.machines import Wasteful, most_wasteful
 from billing.queries.month import month_of
 from billing.queries.prices_now import PricesNow
@@ -16,6 +17,7 @@ from billing.tables.blocks import currency_blocks
 from billing.tables.folding import roots
 from billing.tables.team_lines import TeamLine, team_lines
 from billing.views.pictures import days_picture
+from fleet.queries.standing import FleetNow
 from people.visitor import Visitor
 
 WASTE_SHOWN = 5
@@ -30,10 +32,10 @@ class Waste:
     path: str
 
 
-def manager_context(choice: MonthChoice, visitor: Visitor) -> dict[str, Any]:
+def manager_context(choice: MonthChoice, visitor: Visitor, fleet: FleetNow) -> dict[str, Any]:
     """Give what the view needs: one block per currency, idle money now, who wastes most."""
     month = month_of(choice.days, choice.teams, choice.before)
-    idle = idle_by_team(choice.teams, PricesNow(), visitor.now)
+    idle = idle_now(fleet, PricesNow(), visitor.now)
     blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
     waste = wasting_teams(month.by_team, choice, visitor)
     shown = []
@@ -58,7 +60,7 @@ def manager_context(choice: MonthChoice, visitor: Visitor) -> dict[str, Any]:
         )
     return {
         "blocks": shown,
-        "idle": sum(idle.values(), NOTHING_IDLE),
+        "idle": IdleSum(idle.per_hour, len(idle.rows), idle.unpriced),
         "filters": [choice.month_filter, choice.team_filter(visitor)],
     }
 
