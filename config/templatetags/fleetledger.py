@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.utils.formats import date_format
+from django.utils.formats import date_format, get_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -90,6 +90,20 @@ def money(amount: Decimal | int | None, currency: str) -> str:
     return formats.money(None if amount is None else Decimal(amount), currency)
 
 
+@register.simple_tag
+def per_hour(amounts: Mapping[str, Decimal]) -> str:
+    """Write what things cost an hour, currencies beside each other; nothing known is unpriced, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(amounts.items())]
+    return _("%(amount)s / h") % {"amount": " + ".join(parts)} if parts else _("unpriced")
+
+
+@register.simple_tag
+def amounts(found: Mapping[str, Decimal]) -> str:
+    """Write sums of money, currencies beside each other; nothing known is an em dash, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(found.items())]
+    return " + ".join(parts) or formats.MISSING
+
+
 @register.filter
 def lead_money(amount: Decimal, currency: str) -> SafeString:
     """Write a large sum with its cents greyed."""
@@ -143,6 +157,12 @@ def moment(value: datetime | None, zone: Any, with_day: bool = True) -> SafeStri
     local = value.astimezone(zone)
     text = date_format(local, "DATETIME_FORMAT" if with_day else "TIME_FORMAT")
     return format_html('<time datetime="{}">{} {}</time>', f"{value:%Y-%m-%dT%H:%M:%SZ}", text, f"{local:%Z}")
+
+
+@register.simple_tag
+def hover_day() -> str:
+    """Give the pattern with which pictures write the day that one points at."""
+    return str(get_format("PLOT_HOVER_DAY_FORMAT"))
 
 
 @register.simple_tag

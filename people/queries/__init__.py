@@ -146,14 +146,13 @@ def visible_team_ids(user: User) -> frozenset[int] | None:
     return visible_teams(granted, {team.id: team.parent_id for team in teams().values()})
 
 
-def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
-    """Give each team's name followed by its parents' names, up to the top."""
-    if not team_ids:
+def team_lineages(team_ids: Collection[int] | None = None) -> dict[int, tuple[str, ...]]:
+    """Give each team's name followed by its parents' names, up to the top; None asks for all teams."""
+    if team_ids is not None and not team_ids:
         return {}
     teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
-    return {
-        team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in team_ids if team_id in teams
-    }
+    wanted = teams if team_ids is None else [pk for pk in team_ids if pk in teams]
+    return {team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in wanted}
 
 
 def _ancestry(team_id: int, teams: Mapping[int, Team] | Mapping[int, TeamName]) -> list[int]:
