@@ -40,6 +40,21 @@ def sentences(*parts: object) -> str:
     return reduce(lambda text, one: pattern % {"sentence": text, "next": one}, said) if said else ""
 
 
+def comma() -> str:
+    """Give what stands between the items of a list."""
+    return pgettext("between items", ", ")
+
+
+def semicolon() -> str:
+    """Give what stands between two parts of a line."""
+    return pgettext("between parts", "; ")
+
+
+def colon() -> str:
+    """Give what stands before an explanation."""
+    return pgettext("before an explanation", ": ")
+
+
 def date_forms() -> DateForms:
     """Give the patterns that pictures write times with."""
     return DateForms(

@@ -12,7 +12,9 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from billing.domain.month_spend import MonthSpend
 from common.cells import Badge, Kind, Link, Money
+from common.code_words import word_of
 from common.listing import Column, TableSpec
+from common.words import colon, comma, semicolon
 from fleet.domain.ownership import NAMESPACE_RULE, lookup
 from fleet.domain.ports import HourlyPrice
 from fleet.domain.suggestions import Suggestion, suggest
@@ -76,7 +78,7 @@ class QueueLine:
     @property
     def hint(self) -> str:
         """The suggestions in words, for files."""
-        return "; ".join(f"{team}: {why}" for team, why in self.reasons)
+        return semicolon().join(f"{team}{colon()}{why}" for team, why in self.reasons)
 
 
 def queue_lines(
@@ -140,14 +142,14 @@ def why_not(one: Unclaimed, rules: Sequence[Mapping[str, Any]] | None) -> str:
         for kind, name in (rule.get("team_from") or {}).items():
             value = lookup(one.tags, name)
             if value:
-                words = {"kind": kind, "name": name, "value": value}
+                words = {"kind": word_of("rule_key", kind), "name": name, "value": value}
                 return _("Its %(kind)s %(name)s says %(value)s, which is no team.") % words
     looked_at = sorted({key for rule in rules for key in _keys(rule)})
     if not looked_at:
         return _("No rule gives anything to a team.")
-    return _("No rule fits. They look at: %(keys)s.") % {"keys": ", ".join(looked_at)}
+    return _("No rule fits. They look at: %(keys)s.") % {"keys": comma().join(looked_at)}
 
 
 def _keys(rule: Mapping[str, Any]) -> list[str]:
-    named = [f"{kind} {name}" for kind, name in (rule.get("team_from") or {}).items()]
+    named = [f"{word_of('rule_key', kind)} {name}" for kind, name in (rule.get("team_from") or {}).items()]
     return [*named, *(rule.get("match") or {})]

@@ -18,7 +18,7 @@ from common.code_words import word_of
 from common.figures import TEMPLATE_JSON
 from common.refusal_words import refusal_words
 from common.state_words import STATE_WORDS
-from common.words import duration, sentences
+from common.words import colon, comma, duration, semicolon, sentences
 
 register = template.Library()
 
@@ -62,7 +62,7 @@ def mix(parts: Mapping[str, Decimal | float], whole: Decimal | float | None = No
     length = float(whole) if whole else total
     if total <= 0 or length <= 0:
         return format_html('<span class="faint">{}</span>', formats.MISSING)
-    label = ", ".join(f"{STATE_WORDS[name]} {100 * float(v) / total:.0f} %" for name, v in parts.items() if v)
+    label = comma().join(f"{STATE_WORDS[name]} {100 * float(v) / total:.0f} %" for name, v in parts.items() if v)
     return format_html('<svg class="mix" role="img" aria-label="{}">{}</svg>', label, _rects(parts.items(), length))
 
 
@@ -82,6 +82,11 @@ def _rects(parts: Iterable[tuple[str, Decimal | float]], total: float) -> SafeSt
             rows.append((name, f"{left:.2f}", f"{width:.2f}"))
         left += width
     return format_html_join("", '<rect class="{}" x="{}%" width="{}%" height="100%"/>', rows)
+
+
+register.simple_tag(comma)
+register.simple_tag(semicolon)
+register.simple_tag(colon)
 
 
 @register.filter

@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from common.state_words import STATE_WORDS
+from common.words import comma
 from fleet.domain.machine_filter import NONE
 from fleet.domain.ports import HourlyPrice
 from fleet.domain.states import IDLE
@@ -218,7 +219,7 @@ def _cells(cells: tuple[str, ...]) -> SafeString:
 def _label(cells: tuple[str, ...], _language: str | None) -> str:
     """Say how many GPUs are in which state."""
     counts = Counter(cells)
-    return ", ".join(f"{STATE_WORDS[state]} {counts[state]}" for state in SHOWN_STATES if counts[state]) or "—"
+    return comma().join(f"{STATE_WORDS[state]} {counts[state]}" for state in SHOWN_STATES if counts[state]) or "—"
 
 
 def natural(name: str) -> list[tuple[int, str]]:

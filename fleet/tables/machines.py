@@ -14,6 +14,7 @@ from common.cells import Kind, Link, Money
 from common.code_words import word_of
 from common.listed import Total
 from common.listing import Column, TableSpec
+from common.words import comma
 from fleet.domain.states import IDLE
 from fleet.sentences import reason_sentence
 from fleet.tables.record import machine_kind
@@ -90,7 +91,7 @@ def machine_line(row: Any, team_names: Mapping[int, str], now: datetime) -> Mach
     costs = [Money(amount, currency) for currency, amount in row.month.items()]
     if row.unpriced_month:
         costs.append(Money(None, row.currency))
-    kinds = ", ".join(word_of("finding", kind) for kind in row.findings)
+    kinds = comma().join(word_of("finding", kind) for kind in row.findings)
     return MachineLine(
         id=row.id,
         name=Link(row.external_id, row.path, row.account or _("no account")),

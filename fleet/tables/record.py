@@ -14,7 +14,7 @@ from common.code_words import word_of
 from common.formats import percent
 from common.money import plain
 from common.periods import iso, parse_duration
-from common.words import duration
+from common.words import comma, duration
 from fleet.charts.activity import ActivityRow
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State
@@ -249,7 +249,7 @@ def rule_text(matched: tuple[int, Mapping[str, Any]] | None) -> str:
     conditions = [f"{key}: {_globs(value)}" for key, value in (rule.get("match") or {}).items()]
     source = rule.get("team_from") or {}
     conditions += [f"team_from {kind}: {name}" for kind, name in source.items()]
-    words = {"number": position + 1, "what": ", ".join(conditions) or _("everything")}
+    words = {"number": position + 1, "what": comma().join(conditions) or _("everything")}
     return _("rule %(number)d (%(what)s)") % words
 
 
