@@ -37,6 +37,7 @@ EMAIL_URL = ENVIRONMENT.get("EMAIL_URL")
 SLACK_BOT_TOKEN = ENVIRONMENT.get("SLACK_BOT_TOKEN")
 SLACK_SIGNING_SECRET = ENVIRONMENT.get("SLACK_SIGNING_SECRET")
 METRICS_TOKEN = ENVIRONMENT.get("METRICS_TOKEN")
+PAGE_SECRETS = environment.split_list(ENVIRONMENT.get("FLEETLEDGER_SECRETS"))  # names that pages may pick from
 
 
 def _secret_key() -> str:
@@ -247,7 +248,7 @@ ALERT_RENDERERS = dict.fromkeys(
         "unknown_host",
     ),
     "fleet.sentences.render",
-) | {"invitation": "config.mails.invitation"}
+) | {"invitation": "config.mails.invitation", "test": "config.mails.test_message"}
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 

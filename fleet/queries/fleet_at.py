@@ -14,13 +14,10 @@ import numpy as np
 from django.db import connection
 from numpy.typing import NDArray
 
-from common.periods import BEGINNING
 from fleet.domain.idle_rule import GpuFacts, IdleRule
-from fleet.domain.inventory import ProviderState
-from fleet.models import Instance, InstanceState
-from fleet.queries.inventory import InstanceAt, contested_hosts, instances_at
+from fleet.queries.inventory import InstanceAt, contested_hosts, instances_at, starts_up_to
 from fleet.queries.ownership import Resolver
-from fleet.queries.policies import PolicyBook, PolicyOf, idle_rule
+from fleet.queries.policies import IdleVersion, PolicyBook, PolicyOf, policy_rows
 from fleet.queries.power import NEEDS_BASELINE, power_baselines
 
 FORGOTTEN_AFTER = timedelta(hours=24)
@@ -108,6 +105,7 @@ class FleetAt:
     resolver: Resolver
     jobs_of: Mapping[int, Sequence[int]] = field(default_factory=dict)  # GPU row -> job ids
     moved: Mapping[int, Sequence[float]] = field(default_factory=dict)  # starts of GPUs (ids) of several instances
+    idle_versions: Sequence[IdleVersion] = ()  # of the organisation's idle rule, in order of time
     power_baselines: Mapping[str, float] = field(default_factory=dict)  # watts by model, of those that need one
 
     @cached_property
@@ -197,26 +195,28 @@ def _numbers(values: Any) -> NDArray[np.float64]:
 def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
     """Read the fleet as it was at the mark ``at``; also the GPUs of ``gpu_ids`` that stood somewhere before."""
     gpus = _placed_gpus(at, gpu_ids)
-    instances = instances_at(at)
     resolver = Resolver(at)
-    book = PolicyBook(at)
+    known_starts = starts_up_to(at)
+    instances = instances_at(at, resolver.newest_attributes(), known_starts)
+    rules = policy_rows(at)
+    book = PolicyBook(at, rules)
     contested = contested_hosts(at)
-    starts = _starts(at)
+    starts = {pk: [one.timestamp() for one in known] for pk, known in known_starts.items()}
     placed: defaultdict[int, list[int]] = defaultdict(list)
     for row, gpu in enumerate(gpus):
         placed[gpu.instance_id].append(row)
-    organization_rule = IdleRule.from_spec(idle_rule(at))
+    organization_rule = IdleRule.from_spec(rules.organization)
     machines: dict[int, Machine] = {}
-    rules: dict[str, IdleRule] = {}
+    idle_rules: dict[str, IdleRule] = {}
     for one in instances:
         owned = resolver.owned(one.id, None, at)
         policy = book.policy_of(one.external_id, one.account, owned.team_id, one.attributes)
         key = repr(sorted(policy.idle.items()))
-        if key not in rules:
-            rules[key] = IdleRule.from_spec(policy.idle)
+        if key not in idle_rules:
+            idle_rules[key] = IdleRule.from_spec(policy.idle)
         rows = placed.get(one.id, [])
         machines[one.id] = Machine(
-            at=one, team_id=owned.team_id, owner=owned.owner, policy=policy, rule=rules[key],
+            at=one, team_id=owned.team_id, owner=owned.owner, policy=policy, rule=idle_rules[key],
             is_contested=bool(one.host) and one.host in contested and one.account is not None,
             members=tuple(_members([gpus[row] for row in rows], rows, one, at)), placed=tuple(rows),
         )  # fmt: skip
@@ -225,7 +225,7 @@ def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
     return FleetAt(
         at=at, gpus=gpus, machines=machines, jobs=jobs, organization_rule=organization_rule, starts=starts,
         has_accounts=any(one.account is not None for one in instances), resolver=resolver, jobs_of=jobs_of,
-        moved=_moved(at, starts),
+        moved=_moved(at, starts), idle_versions=rules.idle_versions,
         power_baselines=power_baselines(at) if any(gpu.vendor == NEEDS_BASELINE for gpu in gpus) else {},
     )  # fmt: skip
 
@@ -307,17 +307,6 @@ def _members(gpus: Sequence[GpuRow], rows: Sequence[int], instance: InstanceAt, 
     if count and len(now) < len(lately) and len({seen[row].uuid for row in now}) >= int(count):
         return now
     return lately or list(rows)
-
-
-def _starts(at: datetime) -> dict[int, list[float]]:
-    """Every start that is known of each instance: launch, last start, and the beginnings of runs of `running`."""
-    found: defaultdict[int, set[float]] = defaultdict(set)
-    runs = InstanceState.objects.filter(state=ProviderState.RUNNING, start__lte=at, start__gt=BEGINNING)
-    for pk, start in runs.values_list("instance_id", "start"):
-        found[pk].add(start.timestamp())
-    for pk, launched, started in Instance.objects.values_list("pk", "launched_at", "last_started_at"):
-        found[pk].update(moment.timestamp() for moment in (launched, started) if moment is not None and moment <= at)
-    return {pk: sorted(starts) for pk, starts in found.items() if starts}
 
 
 def _jobs(
