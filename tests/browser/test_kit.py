@@ -23,9 +23,7 @@ def test_the_palette_by_keyboard(look: Look) -> None:
     assert box.evaluate("(one) => one === document.activeElement")
     page.locator("#palette-list [role=option]").first.wait_for()
     page.keyboard.type("vis-h100-07")
-    page.wait_for_function(
-        "document.querySelector('#palette-list [aria-selected=true]')?.dataset.href.includes('vis-h100-07')"
-    )
+    page.locator(CHOSEN).wait_for()
     first = box.get_attribute("aria-activedescendant")
     page.keyboard.press("ArrowDown")
     assert box.get_attribute("aria-activedescendant") != first
@@ -35,9 +33,7 @@ def test_the_palette_by_keyboard(look: Look) -> None:
     page.keyboard.press("Escape")
     assert not page.locator("#palette").is_visible()
     page.keyboard.press("Control+k")
-    page.wait_for_function(
-        "document.querySelector('#palette-list [aria-selected=true]')?.dataset.href.includes('vis-h100-07')"
-    )
+    page.locator(CHOSEN).wait_for()
     page.keyboard.press("Enter")
     page.wait_for_url("**/instances/lab/vis-h100-07/")
 
