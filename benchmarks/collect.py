@@ -137,7 +137,7 @@ def bare_fetch(asked: list[tuple[str, str, dict[str, Any]]]) -> tuple[float, int
 
 
 def measure(url: str) -> int:
-    """Collect the first marks, then the last one, ROUNDS times; compare each with a bare fetch right after it."""
+    """Collect the first marks, then ROUNDS new ones, one by one; compare each with a bare fetch right after it."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     import django
 
@@ -145,31 +145,34 @@ def measure(url: str) -> int:
     from django.core.management import call_command
 
     from fleet.actions.collect import collect_source
-    from fleet.models import Source, SourcePull
+    from fleet.models import Source
 
     call_command("migrate", verbosity=0)
     source, _ = Source.objects.update_or_create(name="bench", defaults={"kind": "prometheus", "spec": {"url": url}})
-    first = collect_source(source.pk, now=LAST - timedelta(minutes=5))
+    first = collect_source(source.pk, now=LAST - timedelta(minutes=5 * ROUNDS))
     print(f"first pull: {first.gpus} GPUs, {first.samples} samples in {first.seconds:.2f} s")
     recorder = Recorder()
     recorder.install()
     ours: list[float] = []
     bare: list[float] = []
-    size = 0
-    for _ in range(ROUNDS):
+    for number in reversed(range(ROUNDS)):
         recorder.asked.clear()
-        SourcePull.objects.filter(source=source, until=LAST).delete()  # else it is known to be read already
-        Source.objects.filter(pk=source.pk).update(collected_until=LAST - timedelta(minutes=5))
-        result = collect_source(source.pk, now=LAST)
+        busy = time.process_time()
+        result = collect_source(source.pk, now=LAST - timedelta(minutes=5 * number))
+        busy = time.process_time() - busy
+        asked = list(recorder.asked)
         ours.append(result.seconds)
-        taken, size = bare_fetch(list(recorder.asked))
+        taken, size = bare_fetch(asked)
         bare.append(taken)
-        print(f"collect {result.seconds:.2f} s, {result.samples} written; bare fetch {taken:.2f} s")
+        print(
+            f"collect {result.seconds:.2f} s ({busy:.2f} s of them computing), {result.samples} written;"
+            f" bare fetch {taken:.2f} s: {len(asked)} requests, {size / 2**20:.1f} MiB"
+        )
     # Pairs, since the load of the machine moves.
     ratio = statistics.median(mine / theirs for mine, theirs in zip(ours, bare, strict=True))
     rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{len(recorder.asked)} requests, {size / 2**20:.1f} MiB; coverage {result.coverage_pct} %")
-    print(f"best: collect {min(ours):.2f} s, bare {min(bare):.2f} s; peak {rss:.0f} MB (budget 300)")
+    best = f"best: collect {min(ours):.2f} s, bare {min(bare):.2f} s"
+    print(f"coverage {result.coverage_pct} %; {best}; peak {rss:.0f} MB (budget 300)")
     print(f"median of pairs: x{ratio:.2f} (budget 1.5)")
     return int(ratio > 1.5 or rss > 300)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from billing.views.idle import idle_list, idle_top
+from billing.views.idle import idle_top
+from billing.views.idle_queue import idle_list
 from billing.views.overview import overview, overview_csv
 
 urlpatterns: list[URLPattern] = [

@@ -201,6 +201,21 @@ class _GuardedAdapter(HTTPAdapter):
         raise NewConnectionError(connection, "no connection") from failure
 
 
+class _Unwatched(_Wires):
+    """Wires that nobody cuts: the session closes them."""
+
+    def add(self, wire: socket.socket) -> None:
+        self.was_connected = True
+
+
+def guarded_adapter(reach: Reach) -> HTTPAdapter:
+    """Give an adapter for any session of requests whose connections go to checked addresses only.
+
+    A connection out of reach raises RefusedAddress.
+    """
+    return _GuardedAdapter(reach=reach, wires=_Unwatched())
+
+
 def request(
     method: str,
     url: str,

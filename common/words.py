@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import reduce
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from common.formats import NBSP
@@ -35,3 +36,16 @@ def sentences(*parts: object) -> str:
     said = [str(part) for part in parts if part]
     pattern = _("%(sentence)s %(next)s")
     return reduce(lambda text, one: pattern % {"sentence": text, "next": one}, said) if said else ""
+
+
+def days_text(first: date, last: date) -> str:
+    """Write a range of days, the last one included: ``1–19 Jun 2025``, ``2025年6月1日–19日``."""
+    if first == last:
+        return date_format(first, "DATE_FORMAT")
+    same = "MONTH" if (first.year, first.month) == (last.year, last.month) else "YEAR"
+    if first.year != last.year:
+        same = "NOTHING"
+    return _("%(first)s–%(last)s") % {
+        "first": date_format(first, f"FIRST_OF_SAME_{same}_FORMAT"),
+        "last": date_format(last, f"LAST_OF_SAME_{same}_FORMAT"),
+    }

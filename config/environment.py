@@ -31,6 +31,7 @@ NAMES = (
     "FLEETLEDGER_ACT",
     "FLEETLEDGER_SAMPLE_DAYS",
     "FLEETLEDGER_DEMO",
+    "FLEETLEDGER_SECRETS",
 )
 FILE_ONLY = frozenset({"ADMIN_PASSWORD"})  # a password of a person is never written into the environment
 DATABASE_SCHEMES = ("postgres", "postgresql", "pgsql")
@@ -222,6 +223,17 @@ def _password(value: str) -> Problem | None:
     )
 
 
+def _secret_names(value: str) -> Problem | None:
+    """Refuse what is no name of a variable, and names of the server's own secrets."""
+    for name in split_list(value):
+        if not re.fullmatch(r"[A-Z_][A-Z0-9_]*", name) or name in NAMES or name.startswith("FLEETLEDGER_"):
+            message = f"FLEETLEDGER_SECRETS: {name[:60]} is no name of a secret that pages may use."
+            return Problem(
+                "fleetledger.E015", message, "Write names of variables of your own, like PROM_TOKEN,SLACK_URL."
+            )
+    return None
+
+
 _CHECKS: Mapping[str, Callable[[str], Problem | None]] = {
     "DATABASE_URL": _database,
     "CELERY_BROKER_URL": _url(
@@ -238,6 +250,7 @@ _CHECKS: Mapping[str, Callable[[str], Problem | None]] = {
     "METRICS_TOKEN": _token("METRICS_TOKEN"),
     "ADMIN_PASSWORD": _password,
     "FLEETLEDGER_URL": _own_address,
+    "FLEETLEDGER_SECRETS": _secret_names,
     "FLEETLEDGER_ACT": _act,
     "FLEETLEDGER_SAMPLE_DAYS": _sample_days,
     "FLEETLEDGER_DEMO": _demo,

@@ -16,6 +16,7 @@ from django_htmx.http import HttpResponseClientRefresh
 
 from common.clock import real_now
 from common.errors import BadInput
+from common.refusal_words import told
 from people.models import User
 from people.queries import House, TeamName, house, teams
 from people.roles import Right, TeamChoice, has_right, scope_of, visible_teams, with_sub_teams
@@ -101,7 +102,7 @@ def _answered(
     try:
         return page(request, visitor, *args, **kwargs)
     except BadInput as error:
-        return render(request, "400.html", {"hint": f"{error.message} {error.hint}".strip()}, status=400)
+        return render(request, "400.html", {"hint": told(error)}, status=400)
 
 
 def signed_in(page: Page[P]) -> Callable[..., HttpResponseBase]:

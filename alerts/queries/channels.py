@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from alerts.models import Channel
 from alerts.queries.adapters import adapter
@@ -51,3 +52,10 @@ def channel_names(*, undeclared_only: bool = False) -> list[str]:
     """Give the names of all channels, or of those that no file has declared."""
     rows = Channel.objects.filter(declared=None) if undeclared_only else Channel.objects.all()
     return list(rows.values_list("name", flat=True))
+
+
+def channel_specs(*, declared_only: bool = False) -> list[dict[str, Any]]:
+    """Give each channel's form by name; ``declared_only``: of those that a file declared."""
+    rows = Channel.objects.order_by("name")
+    rows = rows.exclude(declared=None) if declared_only else rows
+    return [{"name": row.name, "kind": row.kind, **row.spec} for row in rows]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from django.urls import URLPattern, path
 
 from config.pages.sources import check_sources, source, sources
+from config.pages.start import start, start_progress
 
 urlpatterns: list[URLPattern] = [
     path("sources/", sources, name="sources"),
     path("sources/check/", check_sources, name="check_sources"),
     path("sources/<str:name>/", source, name="source"),
+    path("start/", start, name="start"),
+    path("start/progress/", start_progress, name="start_progress"),
 ]

@@ -12,7 +12,9 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.utils.formats import date_format
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_safe
 
 from billing.charts import daily_spend
@@ -24,6 +26,7 @@ from common.listed import arranged, listed
 from common.listing import Column, TableSpec, read_listing
 from common.pictures import Picture
 from common.state_words import STATE_WORDS
+from common.words import days_text
 from people.visitor import Visitor, signed_in
 
 STATES = ("working", "low", "held", "empty", "unknown", "stopped")
@@ -37,7 +40,7 @@ MACHINES = TableSpec(
         Column("result", _("Bill"), Kind.BADGE, desk=True),
         Column("since", _("Since"), Kind.MOMENT, desk=True),
         Column("idle_for", _("Idle for"), Kind.SPAN, total=True),
-        Column("gpus", "GPUs", Kind.NUMBER, total=True, desk=True),
+        Column("gpus", _("GPUs"), Kind.NUMBER, total=True, desk=True),
         Column("gpu_hours", _("GPU-hours"), Kind.HOURS, total=True),
         Column("working_pct", _("Working"), Kind.PERCENT, places=0, desk=True),
         Column("money_by", _("Where the money went"), Kind.MIX, sortable=False, desk=True, parts=STATES),
@@ -109,8 +112,11 @@ def picture() -> Picture:
     words = {key: str(word) for key, word in STATE_WORDS.items()}
     return Picture(
         id="figure-design", title=_("Spend by day"), figure=daily_spend(days, spend, "USD", words),
-        summary=_("One bar per day, split by GPU state"), unit="USD", period="1–19 Jun 2025", zone="Europe/Berlin",
-        cut=_("usage cut, effective"), until=AT, gaps=_("1 day without any data"), rows="#machines", file="?as=csv",
+        summary=_("One bar per day, split by GPU state"), unit="USD",
+        period=days_text(date(2025, 6, 1), date(2025, 6, 19)), zone="Europe/Berlin",
+        cut=_("usage cut, effective"), until=AT,
+        gaps=ngettext("1 day without any data", "%(n)s days without any data", 1) % {"n": 1},
+        rows="#machines", file="?as=csv",
         how="money#provisional-cost", legend=STATES[:5], size="s",
     )  # fmt: skip
 
@@ -142,7 +148,7 @@ def samples() -> dict[str, Any]:
         {"label": _("Spent this month"), "n": "$1,672,930", "sub": _("all provisional"), "tone": ""},
         {"label": _("Idle right now"), "n": "$353.26", "unit": "/ h", "sub": _("15 machines")},
         {"label": _("Working"), "n": "71.8 %", "sub": _("of the GPU-hours seen")},
-        {"label": _("Not known"), "n": "9,433", "unit": "GPU-h", "sub": _("can’t be seen, counted apart")},
+        {"label": _("Not known"), "n": "9,433", "unit": _("GPU-hours"), "sub": _("can’t be seen, counted apart")},
     ]
     tabs = [
         {"label": _("Lines"), "href": "#main", "current": True},
@@ -150,7 +156,7 @@ def samples() -> dict[str, Any]:
     ]
     filters = [
         {"name": "team", "label": _("Team"), "value": "nlp", "options": [("", _("All")), ("nlp", "nlp")]},
-        {"name": "month", "label": _("Month"), "value": "", "options": [("", "Jun 2025")]},
+        {"name": "month", "label": _("Month"), "value": "", "options": [("", date_format(AT, "YEAR_MONTH_FORMAT"))]},
     ]
     runs = [("low", 40), ("working", 45), ("unknown", 5), ("working", 12), ("held", 42)]
     bars = {

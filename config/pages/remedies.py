@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from alerts.queries.channel_health import ChannelHealth
-from common.words import duration
+from common.code_words import word_of
+from common.refusal_words import refusal_words
+from common.words import duration, sentences
 from config.health import job_checks
 from fleet.queries.data_health import SourceDay
 from fleet.queries.health import JobHealth
@@ -41,7 +43,8 @@ def _sources(days: Sequence[SourceDay], now: datetime) -> Iterator[Remedy]:
         if one.pull.get("error_code"):
             since = duration(now - one.failing_since) if one.failing_since else ""
             title = _("Source %(name)s has been failing for %(since)s.") % {"name": one.name, "since": since}
-            yield Remedy("bad", title, f"{one.pull['error_message']} {one.pull['error_hint']}".strip(), link)
+            said = sentences(*refusal_words(one.pull["error_code"], one.pull["error_message"], one.pull["error_hint"]))
+            yield Remedy("bad", title, said, link)
         elif one.is_late(now):
             title = _("Source %(name)s is late.") % {"name": one.name}
             yield Remedy("bad", title, _("Is the worker running? Time without an answer counts as unknown."), link)
@@ -60,7 +63,7 @@ def _sources(days: Sequence[SourceDay], now: datetime) -> Iterator[Remedy]:
 def _jobs(runs: Sequence[JobHealth], now: datetime) -> Iterator[Remedy]:
     for check in job_checks(runs, clock=now, is_replaying=False) if runs else ():
         if check.message:
-            title = _("The job %(name)s does not complete.") % {"name": check.name}
+            title = _("The job %(name)s does not complete.") % {"name": word_of("clock_job", check.name)}
             yield Remedy("bad", title, _("Is the worker running? Its log says why; the job tries again by itself."))
 
 

@@ -12,7 +12,6 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from common import formats
 from common.code_words import word_of
@@ -22,11 +21,6 @@ from common.state_words import STATE_WORDS
 from common.words import duration, sentences
 
 register = template.Library()
-SIGNAL_WORDS = {
-    "gpu_util": gettext_lazy("GPU utilisation"),
-    "gr_engine": gettext_lazy("graphics engine activity"),
-    "sm_active": gettext_lazy("SM activity"),
-}
 
 
 @register.simple_tag
@@ -52,7 +46,7 @@ def state_word(name: str) -> str:
 @register.filter
 def signal_word(name: str) -> str:
     """Give the words of a signal."""
-    return str(SIGNAL_WORDS.get(name, name))
+    return word_of("signal", name)
 
 
 @register.filter
@@ -96,6 +90,20 @@ def money(amount: Decimal | int | None, currency: str) -> str:
     return formats.money(None if amount is None else Decimal(amount), currency)
 
 
+@register.simple_tag
+def per_hour(amounts: Mapping[str, Decimal]) -> str:
+    """Write what things cost an hour, currencies beside each other; nothing known is unpriced, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(amounts.items())]
+    return _("%(amount)s / h") % {"amount": " + ".join(parts)} if parts else _("unpriced")
+
+
+@register.simple_tag
+def amounts(found: Mapping[str, Decimal]) -> str:
+    """Write sums of money, currencies beside each other; nothing known is an em dash, never zero."""
+    parts = [formats.money(amount, currency) for currency, amount in sorted(found.items())]
+    return " + ".join(parts) or formats.MISSING
+
+
 @register.filter
 def lead_money(amount: Decimal, currency: str) -> SafeString:
     """Write a large sum with its cents greyed."""
@@ -127,12 +135,12 @@ def span(value: timedelta | None) -> str:
 
 
 @register.simple_tag
-def refusal_of(failed: Any) -> SafeString:
-    """Say why a source failed (``error_code``, ``error_message``, ``error_hint``), with the English details beside."""
-    what, remedy = refusal_words(failed.error_code, failed.error_message, failed.error_hint)
-    if what == failed.error_message:
+def told(code: str, message: str, hint: str = "") -> SafeString:
+    """Say an error that was stored, in the reader's language; the English details stand beside."""
+    what, remedy = refusal_words(code, message, hint)
+    if what == message:
         return format_html("{}", sentences(what, remedy))
-    return format_html('{} <span lang="en">{}</span>', sentences(what, remedy), failed.error_message)
+    return format_html('{} <span class="muted small" lang="en">{}</span>', sentences(what, remedy), message)
 
 
 @register.filter

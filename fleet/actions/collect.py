@@ -17,6 +17,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 
 from common.errors import FleetledgerError, OutsideFailed
+from common.heap import settled_heap
 from common.periods import STEP, floor_mark
 from fleet.actions.intake import Intake
 from fleet.actions.registry import Registry, moment
@@ -190,7 +191,8 @@ class _Pull:
             self.source, registry, outside, now=self.now, is_backfill=self.is_backfill, count_after=self.count_after
         )
         for number, piece in enumerate(slices, start=1):
-            is_whole = self._read_slice(outside, intake, piece, shards)
+            with settled_heap():
+                is_whole = self._read_slice(outside, intake, piece, shards)
             if not is_whole:
                 self.result.is_partial = True
             elif not self.result.is_partial:
@@ -208,36 +210,33 @@ class _Pull:
     def _read_slice(self, outside: MetricsSource, intake: Intake, piece: Slice, shards: list[Shard]) -> bool:
         """Read a slice, shard by shard; a shard that is too big is halved. Tells whether all of it was whole.
 
-        The next shard is read while the one before it is taken in.
+        While a shard is read, what is new of the next one is found out; while one is taken in, the next one is read.
         """
         waiting = deque(shards)
         is_whole = True
         with ThreadPoolExecutor(1) as pool:
-            ahead = self._ask_next(pool, outside, intake, piece, waiting)
-            while ahead is not None:
-                shard, part, answer = ahead
+
+            def begin(found: tuple[Shard, Slice] | None) -> tuple[Shard, Slice, Future[Reading]] | None:
+                if found is None:
+                    return None
+                shard, part = found
+                span = Span(part.first, part.last, part.raw_since, float(self.count_after))
+                return shard, part, pool.submit(outside.read, span, shard, with_facts=part.with_facts)
+
+            running = begin(_next_part(intake, piece, waiting))
+            while running is not None:
+                following = _next_part(intake, piece, waiting)
+                shard, part, answer = running
                 try:
                     reading = answer.result()
                 except OutsideFailed as error:
                     is_whole = self._can_go_on(error, shard, waiting) and is_whole
-                    ahead = self._ask_next(pool, outside, intake, piece, waiting)
+                    running = begin(following or _next_part(intake, piece, waiting))
                     continue
-                ahead = self._ask_next(pool, outside, intake, piece, waiting)
+                running = begin(following)
                 is_whole = intake.take(reading, part) and is_whole
         intake.end_slice(piece)
         return is_whole
-
-    def _ask_next(
-        self, pool: ThreadPoolExecutor, outside: MetricsSource, intake: Intake, piece: Slice, waiting: deque[Shard]
-    ) -> tuple[Shard, Slice, Future[Reading]] | None:
-        """Begin to read the next shard that has anything new."""
-        while waiting:
-            shard = waiting.popleft()
-            part = intake.narrowed(piece, shard)
-            if part is not None:
-                span = Span(part.first, part.last, part.raw_since, float(self.count_after))
-                return shard, part, pool.submit(outside.read, span, shard, with_facts=part.with_facts)
-        return None
 
     def _can_go_on(self, error: OutsideFailed, shard: Shard, waiting: deque[Shard]) -> bool:
         """Halve a shard that was too big, or note that it failed; tell whether nothing is lost. Raises the hopeless."""
@@ -273,6 +272,16 @@ class _Pull:
             row, _ = BadSample.objects.get_or_create(source=self.source, day=date, kind=kind, signal=signal)
             row.count += count
             row.save(update_fields=["count"])
+
+
+def _next_part(intake: Intake, piece: Slice, waiting: deque[Shard]) -> tuple[Shard, Slice] | None:
+    """Give the next shard that has anything new, and which part of the slice that is."""
+    while waiting:
+        shard = waiting.popleft()
+        part = intake.narrowed(piece, shard)
+        if part is not None:
+            return shard, part
+    return None
 
 
 def _say_nothing(text: str) -> None:

@@ -17,10 +17,6 @@ def declare_sources(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
     """Create and change sources; one that has been read is switched off instead of deleted."""
     rows = {row.name: row for row in Source.objects.all()}
 
-    def fill(row: Source, spec: Spec) -> None:
-        row.name, row.kind, row.is_enabled = spec["name"], spec["kind"], spec["enabled"]
-        row.spec = {key: value for key, value in spec.items() if key not in ("name", "kind", "enabled")}
-
     def current(row: Source) -> Spec:
         return {"name": row.name, "kind": row.kind, "enabled": row.is_enabled, **row.spec}
 
@@ -32,8 +28,16 @@ def declare_sources(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:
         row.save()
 
     names = [(spec["name"], spec) for spec in wanted]
-    changes = declare_rows("source", rows, names, make=lambda name: Source(name=name), fill=fill, current=current)
+    changes = declare_rows(
+        "source", rows, names, make=lambda name: Source(name=name), fill=fill_source, current=current
+    )
     return [*changes, *settle_leftovers("source", rows, dict(names), prune=prune, remove=remove)]
+
+
+def fill_source(row: Source, spec: Spec) -> None:
+    """Set a source to its form, which a file declared or a page gave."""
+    row.name, row.kind, row.is_enabled = spec["name"], spec["kind"], spec["enabled"]
+    row.spec = {key: value for key, value in spec.items() if key not in ("name", "kind", "enabled")}
 
 
 def declare_policies(wanted: Sequence[Spec], *, prune: bool) -> list[Change]:

@@ -43,7 +43,8 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
         gpu: [Run(run.key, max(run.start, since), run.end) for run in runs if run.end is None or run.end > since]
         for gpu, runs in found.items()
     }
-    settled = _settled({gpu: runs[0] for gpu, runs in inside.items() if len(runs) == 1 and runs[0].end is None})
+    standing = {gpu: runs[0].key for gpu, runs in inside.items() if len(runs) == 1 and runs[0].end is None}
+    settled = _settled(standing, since)
     stored: dict[int, list[_Row]] = {}
     left = [gpu for gpu in inside if gpu not in settled]
     rows = GpuPlacement.objects.filter(gpu_id__in=left).order_by("start")
@@ -67,18 +68,21 @@ def place(found: Mapping[int, Sequence[Run[str]]], newest: Mapping[int, bool], *
     return bool(changes.new or changes.gone or changes.moved)
 
 
-def _settled(found: Mapping[int, Run[str]]) -> set[int]:
-    """Give the devices whose open placement already says what was found: nearly all of them, nearly always."""
+def _settled(found: Mapping[int, str], since: float) -> set[int]:
+    """Give the devices (GPU id -> host) whose open placement already says what was found since ``since``.
+
+    Those are nearly all of them, nearly always.
+    """
     with connection.cursor() as cursor:
         cursor.execute(
             """
             SELECT placement.gpu_id
-            FROM unnest(%s::bigint[], %s::text[], %s::float8[]) AS found (gpu_id, host, start)
+            FROM unnest(%s::bigint[], %s::text[]) AS found (gpu_id, host)
             JOIN fleet_gpuplacement placement ON placement.gpu_id = found.gpu_id
             WHERE placement."end" IS NULL AND placement.host = found.host
-              AND placement.start <= to_timestamp(found.start)
+              AND placement.start <= to_timestamp(%s)
             """,
-            [list(found), [run.key for run in found.values()], [run.start for run in found.values()]],
+            [list(found), list(found.values()), since],
         )
         return {gpu for (gpu,) in cursor.fetchall()}
 

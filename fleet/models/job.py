@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from django.contrib.postgres.indexes import OpClass
 from django.db import models
+from django.db.models import Func, Value
+from django.db.models.functions import Lower
 
 
 class Job(models.Model):
@@ -32,7 +35,14 @@ class Job(models.Model):
                 fields=["source", "external_id", "started_at"], nulls_distinct=False, name="job_once"
             )
         ]
-        indexes = [models.Index(fields=["team", "-id"], name="job_of_team")]
+        indexes = [
+            models.Index(fields=["team", "-id"], name="job_of_team"),
+            models.Index(OpClass(Lower("external_id"), "text_pattern_ops"), name="job_begins"),
+            models.Index(
+                OpClass(Func(Lower("external_id"), Value("/"), Value(2), function="split_part"), "text_pattern_ops"),
+                name="job_name_begins",
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.external_id

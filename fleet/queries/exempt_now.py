@@ -32,6 +32,11 @@ class ExemptNow:
         self._exemptions = {row[0]: row for row in orjson.loads(exemptions or "[]")}  # the first one of a name stays
         self._teams = {pk: (name, parent) for pk, name, parent in orjson.loads(teams or "[]")}
 
+    @property
+    def can_exempt(self) -> bool:
+        """Whether anything may exempt any of them at all."""
+        return bool(self._exemptions) or any(one.exclude for one in self._selectors)
+
     def of(
         self, external_id: str, account: str | None, team_id: int | None, attributes: Mapping[str, Any]
     ) -> dict[str, Any] | None:

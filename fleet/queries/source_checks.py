@@ -58,7 +58,7 @@ def check_source(source: Source, *, now: datetime, scripted_at: datetime | None 
     except FleetledgerError as error:
         check = "source_reachable" if not checks else "source_metrics"
         checks.append(Check(check, source.name, False, error.code, error.message, error.hint))
-    return [*checks, *_check_pulls(source)]
+    return [*checks, *(_check_pulls(source) if source.pk else [])]
 
 
 def _check_metrics(source: Source, outside: PrometheusSource, now: datetime) -> list[Check]:

@@ -6,6 +6,7 @@ from people.models.invitation import Invitation
 from people.models.kept import KeptSection
 from people.models.organization import Organization
 from people.models.past import PastCostCenter, PastMonthLength
+from people.models.saved_view import SavedView
 from people.models.sign_in import SignInFailure
 from people.models.team import Team
 from people.models.token import ApiCalls, ApiToken
@@ -13,5 +14,5 @@ from people.models.user import RoleGrant, User
 
 __all__ = [
     "ApiCalls", "ApiToken", "AuditEvent", "Installation", "Invitation", "KeptSection", "Organization", "PastCostCenter",
-    "PastMonthLength", "RoleGrant", "SignInFailure", "Team", "User",
+    "PastMonthLength", "RoleGrant", "SavedView", "SignInFailure", "Team", "User",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db.models import F, Subquery
+from django.db.models.functions import Lower
 
 from common.pages import Page, Slice
 from common.periods import BEGINNING, iso
@@ -24,6 +25,7 @@ from people.models import (
     PastCostCenter,
     PastMonthLength,
     RoleGrant,
+    SavedView,
     Team,
     User,
 )
@@ -85,6 +87,7 @@ class House:
     is_replaying: bool
     world_at: datetime | None
     granted: tuple[Grant, ...] = ()  # the grants of the person it was read for
+    saved: tuple[tuple[str, str], ...] = ()  # this person's saved views: name, address
 
     @property
     def zone(self) -> ZoneInfo:
@@ -96,11 +99,14 @@ def house(user: User | None = None) -> House:
     """Give the organisation and the installation's clock (both made on first use), with the grants of ``user``."""
     clock = Installation.objects.filter(pk=1)
     grants = (RoleGrant.objects.filter(user=user) if user else RoleGrant.objects.none()).order_by("pk")
+    views = (SavedView.objects.filter(user=user) if user else SavedView.objects.none()).order_by(Lower("name"), "pk")
     found = Organization.objects.annotate(
         clock=Subquery(clock.values("clock")),
         world_at=Subquery(clock.values("world_at")),
         granted=ArraySubquery(grants.values("team_id")),
         roles=ArraySubquery(grants.values("role")),
+        saved_names=ArraySubquery(views.values("name")),
+        saved_paths=ArraySubquery(views.values("path")),
     ).filter(pk=1)
     row = found.first()
     if row is None or row.clock is None:
@@ -109,7 +115,8 @@ def house(user: User | None = None) -> House:
         row = found.get()
     is_replaying = row.clock == ClockMode.REPLAY
     granted = tuple(map(Grant, row.roles or (), row.granted or ()))
-    return House(row.name, row.currency, row.time_zone, is_replaying, row.world_at, granted)
+    saved = tuple(zip(row.saved_names or (), row.saved_paths or (), strict=True))
+    return House(row.name, row.currency, row.time_zone, is_replaying, row.world_at, granted, saved)
 
 
 @dataclass(frozen=True)

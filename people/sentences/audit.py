@@ -43,6 +43,9 @@ PLAIN = {
     "claim_undone": gettext_lazy("%(by)s took back the claim of %(subject)s for the team %(team)s."),
     "start_incident": gettext_lazy("%(by)s started the incident %(subject)s."),
     "end_incident": gettext_lazy("%(by)s ended the incident %(subject)s."),
+    "save_view": gettext_lazy("%(by)s saved the view “%(subject)s”."),
+    "rename_view": gettext_lazy("%(by)s renamed the view “%(subject)s” to “%(name)s”."),
+    "remove_view": gettext_lazy("%(by)s removed the view “%(subject)s”."),
     "export_settings": gettext_lazy("%(by)s took a copy of the settings as fleet.yaml."),
 }
 ROLES = {

@@ -36,6 +36,15 @@ WORDS: dict[str, tuple[Promise | str, Promise | str]] = {
         _("Ask for a new invitation."),
     ),
     "inviter_lost_right": (_("The person who invited you may not do so any more."), _("Ask an admin.")),
+    "private_address": (
+        _("This is, or leads to, a private address."),
+        _("Tick the box below to allow it: the audit trail keeps that you said so."),
+    ),
+    "secret_not_declared": (
+        _("This secret is not one that pages may use."),
+        _("Name its variable in FLEETLEDGER_SECRETS on the server, then take it from the list."),
+    ),
+    "demo_database": (_("This is the demo’s database."), _("Connect a source to your own, as said on this page.")),
     "bad_team_name": (_("A team’s name has 1 to 120 characters."), _("Write it out.")),
     "team_exists": (_("There is a team of this name already."), _("Names are the same in any case; take another.")),
     "team_circle": (_("A team can’t stand below itself."), _("Choose another team above it.")),

@@ -2,6 +2,7 @@
 import "./countdown.js";
 import { draw } from "./figures.js";
 import "./live.js";
+import "./palette.js";
 
 const root = document.documentElement;
 const dark = matchMedia("(prefers-color-scheme: dark)");

@@ -16,7 +16,7 @@ READ_ALOUD = {"alt", "aria-label", "aria-description", "placeholder", "title", "
 FOR_BROWSERS = {"viewport", "color-scheme", "theme-color", "htmx-config"}
 # Names and units that no language changes.
 SAME_EVERYWHERE = re.compile(
-    r"Fleetledger|GPUs?|CSV|JSON|UTC|API|URL|Slack|Prometheus|fleet\.yaml|make run|[kMGT]i?B|USD|&\w+;"
+    r"Fleetledger|GPUs?|CSV|XLSX|JSON|UTC|API|URL|Slack|Prometheus|fleet\.yaml|make run|[kMGT]i?B|USD|&\w+;"
     r"|\bh\b|\bmin\b|\bW\b"
 )
 _WORD = re.compile(r"[^\W\d_]")

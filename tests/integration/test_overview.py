@@ -180,7 +180,7 @@ def test_every_idle_machine_is_found_page_by_page(admin: Client, teams: dict[str
     now = datetime.now(UTC)
     for index in range(52):
         machine(f"m-{index:02}", teams["nlp"], "held", now=now, price=f"{100 - index}")
-    first, second = admin.get("/idle/").content.decode(), admin.get("/idle/?page=2").content.decode()
+    first, second = admin.get("/idle/").content.decode(), admin.get("/idle/?group=idle&page=2").content.decode()
     assert len(re.findall(r'href="/instances/lab/m-\d\d/"', first)) == 50
     assert re.findall(r'href="/instances/lab/(m-\d\d)/"', second) == ["m-50", "m-51"]
 

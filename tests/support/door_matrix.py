@@ -83,10 +83,22 @@ LINES = [
     Line("sources/check/", "/sources/check/", (302, 403, 403, 403, 403, 403, 200), "POST"),
     Line("sources/check/", "/sources/check/", NOT_HERE),
     Line("sources/<str:name>/", "/sources/prom-main/", (302, 404, 404, 404, 200, 200, 200)),
+    Line("start/", "/start/", ADMINS),
+    Line(
+        "start/", "/start/", (302, 403, 403, 403, 403, 403, 400), "POST", {"act": "connect", "url": "http://10.0.0.1"}
+    ),
+    Line("start/progress/", "/start/progress/", ADMINS),
     # help, the design system, search
     Line("design/", "/design/", PAGE),
     Line("design/", "/design/?as=xlsx", PAGE),
     Line("design/", "/design/?sort=nothing", (302, 400, 400, 400, 400, 400, 400)),
+    Line("search/", "/search/?q=box", PAGE),
+    Line("search/", "/search/?q=box&part=list", PAGE),
+    Line("search/", "/search/", NOT_HERE, "POST"),
+    Line("views/", "/views/", PAGE),
+    Line("views/", "/views/", (302,) * 7, "POST", {"act": "save", "name": "x", "path": "/?team=nlp"}),
+    Line("views/", "/views/", (302, 400, 400, 400, 400, 400, 400), "POST", {"act": "save", "name": "x", "path": "//a"}),
+    Line("views/", "/views/", (302, 400, 400, 400, 400, 400, 400), "POST", {"act": "remove", "view": "9"}),
     Line("help/", "/help/", PAGE),
     Line("help/<slug:name>/", "/help/money/", PAGE),
     Line("help/<slug:name>/", "/help/no-such/", (302, 404, 404, 404, 404, 404, 404)),

@@ -40,6 +40,9 @@ SOURCE = Variants(
         "url": Key(URL, "Its address.", required=True),
         "auth": Key(AUTH, "How to sign in; several may be combined."),
         "timeout": Key(duration("1s", "10m"), "For one request."),
+        "public_only": Key(
+            BOOLEAN, "true: refuses private addresses. Sources made in the page have it unless allowed."
+        ),
         "enabled": Key(BOOLEAN, "false: kept, not read.", default=True),
     },
     kinds={

@@ -15,6 +15,7 @@ import requests
 from prometheus_api_client import PrometheusConnect
 from urllib3.util.retry import Retry
 
+from common.http import RefusedAddress, guarded_adapter
 from fleet.sources.prometheus import failures
 from fleet.sources.prometheus.access import Access
 from fleet.sources.prometheus.answers import Body, read_document
@@ -40,6 +41,7 @@ class PrometheusClient:
         *,
         headers: Mapping[str, str] | None = None,
         pause: Callable[[float], None] = _pause,
+        public_only: bool = False,
         read_seconds: float = READ_SECONDS,
         max_body_bytes: int = MAX_BODY_BYTES,
     ) -> None:
@@ -56,6 +58,9 @@ class PrometheusClient:
         # The library mounts the session's adapter; retries are ours, because its own lose the body of the last answer.
         self._connect = PrometheusConnect(url=self.url, session=session, retry=Retry(total=0, read=False), timeout=None)
         self._session: requests.Session = self._connect._session
+        if public_only:  # a page wrote the address, and nobody allowed private ones
+            self._session.adapters.clear()
+            self._session.mount("http", guarded_adapter("public"))
         self._pause = pause
         self._read_seconds = read_seconds
         self._max_body_bytes = max_body_bytes
@@ -109,6 +114,8 @@ class PrometheusClient:
                     self._is_post_refused = True
                     return self._ask_once(path, parameters, is_get=True)
                 content = self._read(answer, started)
+        except RefusedAddress:
+            raise failures.private_address(self.shown_url) from None
         except requests.RequestException as error:
             raise failures.of_connection(error, self.shown_url) from error
         return _parse(answer, content, self.shown_url)

@@ -194,3 +194,13 @@ def not_json(content: bytes, url: str) -> OutsideFailed:
 def _retry_after(answer: requests.Response) -> float | None:
     value = answer.headers.get("Retry-After", "")
     return float(value) if value.isdecimal() else None
+
+
+def private_address(url: str) -> OutsideFailed:
+    """Say that the address lies in a private network, which a source made in a page may not reach by itself."""
+    return OutsideFailed(
+        "private_address",
+        f"{url} is, or leads to, a private address.",
+        hint="An admin may allow it: connect the source again with the box for private addresses ticked.",
+        permanent=True,
+    )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ NOBODY = -1
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """What the labels of a series say under a dialect; ``row`` is NOBODY for a series without a device."""
 
     row: int
@@ -36,6 +34,7 @@ class Grid:
         self.identities: list[Identity] = []
         self.raw_text: dict[str, dict[int, str]] = {}  # dialect -> row -> the identifying label as the source writes it
         self._rows: dict[Identity, int] = {}
+        self._by_text: dict[tuple[str, str, str], int] = {}  # dialect, identifying label, MIG instance
         self._lines: dict[str, dict[bytes, Line]] = {}  # dialect -> labels as text -> what they say
         self._mean: dict[Signal, Matrix] = {}
         self._peak: dict[Signal, Matrix] = {}
@@ -54,15 +53,18 @@ class Grid:
         return [known[key] for key in series.keys]
 
     def _row_of(self, labels: dict[str, str], dialect: Dialect) -> int:
-        identity = identify(labels, dialect)
-        if identity is None:
-            return NOBODY
-        row = self._rows.setdefault(identity, len(self._rows))
-        if row == len(self.identities):
-            self.identities.append(identity)
-        if not dialect.joined_identity:
-            self.raw_text.setdefault(dialect.key, {})[row] = identity_text(labels, dialect)
-        return row
+        text = identity_text(labels, dialect)
+        key = (dialect.key, text, labels.get(dialect.mig, "") if dialect.mig else "")
+        if key not in self._by_text:
+            identity, row = identify(labels, dialect), NOBODY
+            if identity is not None:
+                row = self._rows.setdefault(identity, len(self._rows))
+                if row == len(self.identities):
+                    self.identities.append(identity)
+                if not dialect.joined_identity:
+                    self.raw_text.setdefault(dialect.key, {})[row] = text
+            self._by_text[key] = row
+        return self._by_text[key]
 
     def columns(self, at: Floats64) -> Ints:
         """Give the column of the sample that holds each time; outside of the grid: negative or beyond."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +26,7 @@ from fleet.sources.prometheus.rawpoints import Ask, RawPoints
 METRIC_NUMBER = {metric: number for number, metric in enumerate(METRICS)}
 Flags = NDArray[np.bool_]
 FETCHES = 2  # at a time: the source's CPUs are not ours
+QUEUED = 2  # more that wait for their turn, so that the source has something to do while an answer is read
 
 
 @dataclass
@@ -51,15 +53,17 @@ class ShardReader:
         self.grid = Grid(np.arange(ask.span.first, ask.span.last + 1, STEP_SECONDS, dtype=np.int64))
         self.notes = Notes([])
         self.bad: Counter[tuple[str, str, int]] = Counter()
+        self._pool = ThreadPoolExecutor(FETCHES)
         self.raw = RawPoints(self.grid, queries, self._fetch_raw, ask, self.bad)
 
     def count_points(self) -> tuple[list[Identity], NDArray[np.int32]]:
         """Count the raw points of the metrics that time the samples, as the source counts them."""
         groups = self._timing_groups()
-        answers = self._fetch_ranges([self.queries.points(metric, self.shard) for metric in groups])
         counts: list[Floats64] = []
-        for metric, result in zip(groups, answers, strict=True):
-            counts.append(np.nan_to_num(self.grid.lay(result, metric)[0]))
+        with self._fetching():
+            answers = self._fetch_ranges([self.queries.points(metric, self.shard) for metric in groups])
+            for metric, result in zip(groups, answers, strict=True):
+                counts.append(np.nan_to_num(self.grid.lay(result, metric)[0]))
         total = np.zeros((len(self.grid.identities), len(self.grid.marks)), dtype=np.int32)
         for count in counts:
             total[: len(count)] += count.astype(np.int32)
@@ -67,8 +71,24 @@ class ShardReader:
 
     def read(self, *, with_facts: bool) -> Reading:
         """Ask everything; give the reading."""
+        with self._fetching():
+            return self._read(with_facts=with_facts)
+
+    @contextmanager
+    def _fetching(self) -> Iterator[None]:
+        """Fetch at most FETCHES answers at a time; what is asked in vain is not waited for."""
+        try:
+            yield
+        finally:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _read(self, *, with_facts: bool) -> Reading:
+        asked = self._signal_queries()
+        answers = self._fetch_ranges([text for _, _, text in asked])  # the first of them come while points are read
         self._read_timing()
-        self._read_signals()
+        for (metric, kind, _), result in zip(asked, answers, strict=True):
+            values, has = self.grid.lay(result, metric)
+            lay_signal(self.grid, metric, kind, values, has)
         self.raw.repair(self.metrics)
         self.raw.add_missing_timing(self.metrics)
         reading = Reading(
@@ -103,7 +123,8 @@ class ShardReader:
         for metric in self._timing_groups():
             self.raw.read_timing([metric])
 
-    def _read_signals(self) -> None:
+    def _signal_queries(self) -> list[tuple[Metric, str, str]]:
+        """Give what is asked of each signal: (metric, kind, query)."""
         metrics = [metric for metric in self.metrics if isinstance(metric.means, Signal)]
         asked: list[tuple[Metric, str, str]] = []
         for metric in metrics:
@@ -112,13 +133,10 @@ class ShardReader:
                 (metric, "peak", self.queries.peak(metric, self.shard)),
                 (metric, "low", self.queries.too_low(metric, self.shard)),
             ]
-        answers = self._fetch_ranges([text for _, _, text in asked])
-        for (metric, kind, _), result in zip(asked, answers, strict=True):
-            values, has = self.grid.lay(result, metric)
-            lay_signal(self.grid, metric, kind, values, has)
+        return asked
 
     def _fetch_ranges(self, texts: list[str]) -> Iterator[Series]:
-        """Ask range queries, two at a time; the answers come in order and are taken one by one."""
+        """Ask range queries; the answers come in order and are taken one by one."""
         first, last = int(self.grid.marks[0]), int(self.grid.marks[-1])
 
         def ask(text: str) -> Callable[[], Body]:
@@ -137,19 +155,18 @@ class ShardReader:
         return self._in_order([ask(text, at) for text, at in asked])
 
     def _in_order(self, calls: list[Callable[[], Body]]) -> Iterator[Series]:
-        waiting: deque[Future[Body]] = deque()
+        """Begin to fetch at once; give the answers in order, each read when it is taken."""
         left = deque(calls)
-        pool = ThreadPoolExecutor(FETCHES)
-        try:
-            while left or waiting:
-                while left and len(waiting) < FETCHES:
-                    waiting.append(pool.submit(left.popleft()))
+        waiting = deque(self._pool.submit(left.popleft()) for _ in range(min(len(left), FETCHES + QUEUED)))
+
+        def answers() -> Iterator[Series]:
+            while waiting:
                 body = waiting.popleft().result()
                 if left:
-                    waiting.append(pool.submit(left.popleft()))
+                    waiting.append(self._pool.submit(left.popleft()))
                 yield self.notes.take(body)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+
+        return answers()
 
     def _read_facts(self, reading: Reading) -> None:
         """Read memory and power limits at the last mark."""

@@ -119,5 +119,8 @@ def _up_state(labels: dict[str, str], at: Floats64, value: Floats64) -> UpState:
 def open_source(spec: Mapping[str, Any], *, scripted_at: datetime | None = None) -> PrometheusSource:
     """Open the source of a declaration. ``scripted_at``: the pretended now, told to the source in `Fleetledger-At`."""
     headers = {"Fleetledger-At": iso(scripted_at)} if scripted_at else {}
-    client = PrometheusClient(str(spec.get("url", "")), access_of(spec.get("auth")), headers=headers)
+    is_public = bool(spec.get("public_only"))
+    client = PrometheusClient(
+        str(spec.get("url", "")), access_of(spec.get("auth")), headers=headers, public_only=is_public
+    )
     return PrometheusSource(client, str(spec.get("selector") or ""))
