@@ -16,7 +16,7 @@ from pathlib import Path
 from config.embedded.temporary import temporary_engine
 
 HERE = Path(__file__).resolve().parent
-NOT_BENCHMARKS = {"__init__", "__main__", "api_fleet", "figures", "page_fleet"}
+NOT_BENCHMARKS = {"__init__", "__main__", "api_fleet", "figures", "hosts", "page_fleet"}
 
 
 def names() -> list[str]:

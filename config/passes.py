@@ -20,7 +20,7 @@ from alerts.domain.pace import STILL, running
 from billing.actions.costs import price_hours
 from billing.actions.instance_prices import record_observed
 from billing.actions.retain import retain_costs
-from billing.queries.prices import Prices
+from billing.queries.prices_now import PricesNow
 from common.effects import Effects
 from common.periods import floor_mark, iso
 from fleet.actions.collect import PullResult, backfill_source, collect_source
@@ -31,6 +31,7 @@ from fleet.actions.ownership import refresh_job_teams, refresh_teams
 from fleet.actions.placements import join_hosts
 from fleet.actions.retain import retain as retain_samples
 from fleet.queries.inventory import read_accounts
+from fleet.queries.ownership import Resolver
 from fleet.queries.sources import is_read_whole, is_unread, metric_sources
 
 FIRST_LOOK = timedelta(hours=3)
@@ -59,8 +60,9 @@ def sync_instances(one: Pass) -> int:
     if observed:
         record_observed(observed, now=one.now)
         join_hosts(now=one.now)
-    refresh_teams(now=one.now)
-    refresh_job_teams(now=one.now)
+    resolver = Resolver(one.now)
+    refresh_teams(now=one.now, resolver=resolver)
+    refresh_job_teams(now=one.now, resolver=resolver)
     return len(observed)
 
 
@@ -104,7 +106,7 @@ def _tell_source(result: PullResult, *, now: datetime) -> None:
 
 def judge(one: Pass) -> int:
     """Judge every GPU, job and instance; give the number of verdicts that changed."""
-    changed = judge_fleet(now=one.mark, prices=Prices()).changed
+    changed = judge_fleet(now=one.mark, prices=PricesNow()).changed
     tell_untold(now=one.now)
     return changed
 

@@ -18,7 +18,7 @@ from common.effects import SIMULATED, Effects, real_effects
 from common.errors import BadInput, FleetledgerError, OutsideFailed
 from common.periods import STEP, floor_mark, iso
 from config.passes import JOBS, TICK, Pass
-from fleet.actions.runs import fail_run, finish_run
+from fleet.actions.runs import Run, fail_run, finish_runs
 from people.actions.world import advance_world
 from people.queries import installation, is_replaying
 
@@ -75,19 +75,24 @@ def _advance_if_later(now: datetime) -> None:
 
 
 def _run(name: str, one: Pass, *, clock: datetime) -> int:
-    """Run one job and write how it went. What the outside did wrong is a row; what we did wrong is raised."""
+    """Run one job and write how it went."""
+    run = _try(name, one, clock=clock)
+    finish_runs([run] if run else [])
+    return run.count if run else 0
+
+
+def _try(name: str, one: Pass, *, clock: datetime) -> Run | None:
+    """Run one job. What the outside did wrong is a row (None); what we did wrong is raised, with a row too."""
     began = time.monotonic()
     try:
         count = JOBS[name](one)
-    except OutsideFailed as error:
-        fail_run(name=name, now=one.now, clock=clock, seconds=time.monotonic() - began, error=error)
-        log.warning("job_failed", job=name, code=error.code, message=error.message)
-        return 0
     except Exception as error:
-        fail_run(name=name, now=one.now, clock=clock, seconds=time.monotonic() - began, error=error)
-        raise
-    finish_run(name=name, now=one.now, clock=clock, seconds=time.monotonic() - began, result={"count": count})
-    return count
+        fail_run(Run(name, one.now, clock, time.monotonic() - began), error=error)
+        if not isinstance(error, OutsideFailed):
+            raise
+        log.warning("job_failed", job=name, code=error.code, message=error.message)
+        return None
+    return Run(name, one.now, clock, time.monotonic() - began, count)
 
 
 SELDOM = {"meter": timedelta(hours=1), "retain": timedelta(days=1)}
@@ -107,12 +112,22 @@ def _due(now: datetime, before: datetime | None) -> tuple[str, ...]:
 def _tick(now: datetime, effects: Effects, tally: Tally, jobs: tuple[str, ...] = TICK) -> None:
     one = Pass(now, effects)
     clock = real_now()
-    for name in jobs:
-        count = _run(name, one, clock=clock)
-        tally.jobs[name] = tally.jobs.get(name, 0) + 1
-        if name == "deliver":
-            tally.messages += count
+    done: list[Run] = []
+    try:
+        for name in jobs:
+            run = _try(name, one, clock=clock)
+            done += [run] if run else []
+            tally.jobs[name] = tally.jobs.get(name, 0) + 1
+            if run and name == "deliver":
+                tally.messages += run.count
+    finally:
+        finish_runs(_newest(done))
     tally.passes += 1
+
+
+def _newest(done: list[Run]) -> list[Run]:
+    """A job that runs twice in a pass is told of once."""
+    return list({run.name: run for run in done}.values())
 
 
 def tick(*, now: datetime, effects: Effects = SIMULATED) -> Tally:

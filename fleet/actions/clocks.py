@@ -22,6 +22,7 @@ LAG_MARKS = 4
 """Clocks stay so many marks behind: sources re-read the last three, so nothing before that changes by itself."""
 COLUMNS = ("rule_key", "lane", "shard", "mark", "gpu_ids", "carry", "checksum")
 KEY = ("rule_key", "lane", "shard")
+FEW = 8  # blocks up to which one statement is quicker than a staging table
 BEHIND = "behind"  # the lane of passes behind what was folded already, as a replay makes them after a back-fill
 
 
@@ -84,7 +85,15 @@ def write_clocks(
         at = shards == shard
         data = (ids[at].tobytes(), carries[at].tobytes(), sums[at].tobytes())
         blocks.append((key, lane, int(shard), mark, *data))
-    upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=KEY)
+    if len(blocks) > FEW:
+        upsert_rows("fleet_gpuclock", COLUMNS, blocks, key=KEY)
+        return
+    GpuClock.objects.bulk_create(
+        (GpuClock(**dict(zip(COLUMNS, block, strict=True))) for block in blocks),
+        update_conflicts=True,
+        unique_fields=KEY,
+        update_fields=[column for column in COLUMNS if column not in KEY],
+    )
 
 
 def forget(gpu_ids: Collection[int]) -> None:

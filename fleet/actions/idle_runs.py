@@ -74,7 +74,7 @@ def _judged_until() -> datetime:
 
 def keep_runs(fleet: FleetAt, rows: Rows, *, since: int | None = None, watch: Watch = lambda _: None) -> int:
     """Bring the runs of some GPUs up to the fleet's mark; ``watch`` is shown the pieces under the rule of now."""
-    spans = rule_spans(fleet.mark)
+    spans = rule_spans(fleet)
     clocks = read_clocks(spans[-1].rule)
     lag_mark = fleet.mark - LAG_MARKS * STEP_SECONDS
 
@@ -135,7 +135,7 @@ def _follow(fleet: FleetAt, restart: Restart, clocks: Clocks, late: list[int], o
     ``on_piece`` is shown the pieces under the rule of now.
     """
     lag_mark = fleet.mark - LAG_MARKS * STEP_SECONDS
-    spans = rule_spans(fleet.mark)
+    spans = rule_spans(fleet)
     for span in spans:
         end = fleet.mark if span.end is None else min(span.end, fleet.mark)
         at = max(restart.at, span.start)

@@ -41,6 +41,7 @@ from fleet.queries.judging import Judged, blank, fill, judge_jobs, judge_machine
 
 OLDEST_CLOCK_SECONDS = 6 * 3600  # from further back than this, samples are quicker read anew
 FORGET_RULES_AFTER = timedelta(days=1)
+FORGET_RULES_WITHIN = 10  # first minutes of an hour: passes come at most ten minutes apart
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
     fleet = with_baselines(fleet_at(floor_mark(now)))
     judged = blank(fleet)
 
-    kept_rule = rule_spans(fleet.mark)[-1].rule  # that of the idle runs; another one from a change at this very mark on
+    kept_rule = rule_spans(fleet)[-1].rule  # that of the idle runs; another one from a change at this very mark on
 
     def watch(piece: Piece) -> None:
         fill(judged, fleet, kept_rule, piece)
@@ -72,8 +73,9 @@ def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
         if rule != kept_rule or is_behind:
             lane = BEHIND if rule == kept_rule else ""
             _judge_by_policy(fleet, rule, np.array(rows, dtype=np.int64), judged, lane=lane)
-    kept = [rule_key(rule) for rule in (*groups, kept_rule)]
-    GpuClock.objects.exclude(rule_key__in=kept).filter(mark__lt=fleet.at - FORGET_RULES_AFTER).delete()
+    if fleet.at.minute < FORGET_RULES_WITHIN:
+        kept = [rule_key(rule) for rule in (*groups, kept_rule)]
+        GpuClock.objects.exclude(rule_key__in=kept).filter(mark__lt=fleet.at - FORGET_RULES_AFTER).delete()
     scene = Scene(fleet, judged, judge_machines(fleet, judged), judge_jobs(fleet, judged))
     changed = _write(scene)
     synced = sync_all(scene, prices)

@@ -78,9 +78,11 @@ def make_telemetry_teams() -> int:
     return ensure_teams(set(names.exclude(namespace=None).values_list("namespace", flat=True).distinct()))
 
 
-def refresh_teams(*, now: datetime, instance_ids: Collection[int] | None = None) -> int:
+def refresh_teams(
+    *, now: datetime, instance_ids: Collection[int] | None = None, resolver: Resolver | None = None
+) -> int:
     """Set the team of now of every instance (or of these): by rules and claims, else the one that all its jobs have."""
-    resolver = Resolver(now, instance_ids)
+    resolver = resolver or Resolver(now, instance_ids)
     used = GpuUse.objects.filter(end=None, gpu__instance__isnull=False)
     instances = Instance.objects.all()
     if instance_ids is not None:
@@ -103,11 +105,13 @@ def refresh_teams(*, now: datetime, instance_ids: Collection[int] | None = None)
     return sum(len(ids) for ids in changed.values())
 
 
-def refresh_job_teams(*, now: datetime, job_ids: Collection[int] | None = None) -> int:
+def refresh_job_teams(
+    *, now: datetime, job_ids: Collection[int] | None = None, resolver: Resolver | None = None
+) -> int:
     """Set the team of every job that runs, and of one that ended since for the last time; give how many changed.
 
     A job is whose the rules say on the machine of its newest use: while it runs by those of ``now``, else by those of
-    its end. ``job_ids``: only these, settled or not.
+    its end. ``job_ids``: only these, settled or not. ``resolver``: of now and of all instances, where one was read.
     """
     newest = GpuUse.objects.filter(job=OuterRef("pk"), gpu__instance__isnull=False).order_by("-start", "-pk")
     is_unsettled = Q(ended_at=None) | Q(team_settled_at=None) | Q(team_settled_at__lt=F("ended_at"))
@@ -115,7 +119,9 @@ def refresh_job_teams(*, now: datetime, job_ids: Collection[int] | None = None) 
         instance_id=Subquery(newest.values("gpu__instance_id")[:1])
     )
     rows = list(unsettled.exclude(instance_id=None).values_list("pk", "instance_id", "ended_at", "team_id"))
-    resolver = Resolver(now, {instance_id for _, instance_id, _, _ in rows})
+    if not rows:
+        return 0
+    resolver = resolver or Resolver(now, {instance_id for _, instance_id, _, _ in rows})
     resolver.load_jobs([pk for pk, *_ in rows])
     changed: dict[int | None, list[int]] = {}
     for pk, instance_id, ended_at, before in rows:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import numpy as np
 from common.periods import BEGINNING
 from fleet.domain.idle_rule import IdleRule
 from fleet.domain.samples import STEP_SECONDS
-from fleet.models import IdleRuleVersion
 from fleet.queries.fleet_at import FleetAt
 from fleet.queries.folding import Piece
 from fleet.queries.policies import IDLE_DEFAULTS
@@ -30,9 +28,9 @@ class RuleSpan:
     end: int | None
 
 
-def rule_spans(until: int) -> list[RuleSpan]:
-    """The versions of the organisation's rule that began before ``until``, in order of time, cut to the grid."""
-    versions = [(int(at.timestamp()), spec) for at, spec in _versions()]
+def rule_spans(fleet: FleetAt) -> list[RuleSpan]:
+    """The versions of the organisation's rule that began before the fleet's mark, in order of time, cut to the grid."""
+    versions: list[tuple[int, Mapping[str, Any]]] = [(int(at.timestamp()), spec) for at, spec in fleet.idle_versions]
     if not versions or versions[0][0] > int(BEGINNING.timestamp()):
         versions.insert(0, (int(BEGINNING.timestamp()), {}))
     starts = [at // STEP_SECONDS * STEP_SECONDS for at, _ in versions]
@@ -40,12 +38,8 @@ def rule_spans(until: int) -> list[RuleSpan]:
     return [
         RuleSpan(IdleRule.from_spec({**IDLE_DEFAULTS, **spec}), start, end)
         for start, end, (_, spec) in zip(starts, ends, versions, strict=True)
-        if start < until
+        if start < fleet.mark
     ]
-
-
-def _versions() -> Iterable[tuple[datetime, dict[str, Any]]]:
-    return IdleRuleVersion.objects.order_by("valid_from").values_list("valid_from", "spec")
 
 
 @dataclass

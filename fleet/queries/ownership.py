@@ -59,6 +59,10 @@ class Resolver:
             return found if claimed is None else Owned(claimed, found.owner)
         return found
 
+    def newest_attributes(self) -> dict[int, Mapping[str, Any]]:
+        """Give the attributes in force at the end of what was read, by instance."""
+        return {pk: attributes[-1] for pk, (_, attributes) in self._versions.items()}
+
     def changes(self, instance_id: int, since: datetime, until: datetime) -> list[datetime]:
         """Give the moments in (since, until) at which the answer for an instance may change."""
         starts = self._versions.get(instance_id, _NO_VERSION)[0]

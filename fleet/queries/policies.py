@@ -11,11 +11,13 @@ from django.db.models import Q
 
 from fleet.domain.policies import PolicyFacts, choose, selector
 from fleet.models import Exemption, IdleRuleVersion, Policy
-from people.queries import team_ids_by_name, team_lineages
+from people.queries import team_lineages
 
 IDLE_DEFAULTS: Mapping[str, Any] = {
     "threshold_pct": 5, "window": "1h", "empty_window": "30m", "min_coverage_pct": 80, "warm_up": "30m",
 }  # fmt: skip
+
+IdleVersion = tuple[datetime, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -42,20 +44,22 @@ class PolicyOf:
 class PolicyRows:
     """What a book is made from: policies in file order, exemptions, the organisation's idle rule with its defaults.
 
-    ``teams``: team id -> the casefolded names of the team and of the teams above it.
+    ``teams``: team id -> the casefolded names of the team and of the teams above it. ``idle_versions``: every version
+    of the organisation's idle rule, as `idle_versions` gives them.
     """
 
     policies: Sequence[Policy]
     exemptions: Sequence[Exemption]
     organization: Mapping[str, Any]
     teams: Mapping[int, frozenset[str]]
+    idle_versions: Sequence[IdleVersion] = ()
 
 
 class PolicyBook:
     """All policies and exemptions at a time, read once (``rows``: as already read)."""
 
     def __init__(self, at: datetime, rows: PolicyRows | None = None) -> None:
-        rows = rows or _read_rows(at)
+        rows = rows or policy_rows(at)
         self._policies = {row.name: row for row in rows.policies}
         self._selectors = [selector(row.name, row.spec) for row in rows.policies]
         self._organization, self._teams = rows.organization, rows.teams
@@ -90,14 +94,25 @@ class PolicyBook:
         return Exempt(row.approver or row.owner or "exemption", row.reason, row.until) if row else None
 
 
-def _read_rows(at: datetime) -> PolicyRows:
+def policy_rows(at: datetime) -> PolicyRows:
+    """Read all that policies are chosen by at ``at``."""
+    versions = idle_versions()
     live = Exemption.objects.filter(Q(until=None) | Q(until__gt=at)).order_by("pk")
-    lineages = team_lineages(list(team_ids_by_name().values()))
-    teams = {pk: frozenset(name.casefold() for name in names) for pk, names in lineages.items()}
-    return PolicyRows(list(Policy.objects.order_by("position")), list(live), idle_rule(at), teams)
+    teams = {pk: frozenset(name.casefold() for name in names) for pk, names in team_lineages().items()}
+    organization = _idle_rule(versions, at)
+    return PolicyRows(list(Policy.objects.order_by("position")), list(live), organization, teams, versions)
+
+
+def idle_versions() -> list[IdleVersion]:
+    """Give since when which idle rule of the organisation holds, in order of time, keys as declared."""
+    return list(IdleRuleVersion.objects.order_by("valid_from").values_list("valid_from", "spec"))
 
 
 def idle_rule(at: datetime) -> Mapping[str, Any]:
     """Give the organisation's idle rule in force at ``at``; the defaults while none was declared."""
-    row = IdleRuleVersion.objects.filter(valid_from__lte=at).order_by("-valid_from").first()
-    return {**IDLE_DEFAULTS, **row.spec} if row else IDLE_DEFAULTS
+    return _idle_rule(idle_versions(), at)
+
+
+def _idle_rule(versions: Sequence[IdleVersion], at: datetime) -> Mapping[str, Any]:
+    spec = next((spec for start, spec in reversed(versions) if start <= at), None)
+    return {**IDLE_DEFAULTS, **spec} if spec is not None else IDLE_DEFAULTS

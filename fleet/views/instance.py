@@ -20,6 +20,7 @@ from billing.queries.usage import Of, days_of, hour_rows
 from common.exports import file_answer
 from common.listing import read_listing
 from common.periods import iso, local_day
+from common.words import date_forms
 from fleet.charts.activity import STEP_SECONDS, gpu_activity
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.next_steps import next_steps
@@ -135,7 +136,7 @@ def _newest(activity: Activity, base: Behind, visitor: Visitor) -> dict[str, Any
         return None
     figure = gpu_activity(
         activity.marks, rows, threshold_pct=base.rule.threshold_pct, window_start=activity.window_start,
-        zone=visitor.house.zone,
+        zone=visitor.house.zone, dates=date_forms(),
     )  # fmt: skip
     start, end = _moment(activity.marks[0] - STEP_SECONDS), _moment(activity.marks[-1])
     return {
@@ -154,7 +155,7 @@ def _traced(record: Record, base: Behind, span: Span, activity: Activity, visito
     rows = activity_rows(found.gpus, GPUS_IN_PICTURE)
     figure = gpu_activity(
         found.marks, rows, threshold_pct=base.rule.threshold_pct, window_start=activity.window_start,
-        zone=visitor.house.zone, step=found.step,
+        zone=visitor.house.zone, step=found.step, dates=date_forms(),
     )  # fmt: skip
     return {
         "figure": figure, "rows": len(rows), "all": len(found.gpus), "signals": sorted(signals),

@@ -16,6 +16,7 @@ from billing.queries.usage import Of, days_of, hour_rows
 from common.exports import file_answer
 from common.listing import read_listing
 from common.periods import STEP, Period, floor_mark, local_day, parse_moment
+from common.words import date_forms
 from fleet.charts.activity import gpu_activity
 from fleet.domain.states import IDLE
 from fleet.filters import address
@@ -105,7 +106,7 @@ def _activity(record: JobRecord, life: Period, visitor: Visitor) -> dict[str, An
     rows = traced_rows(found.gpus, GPUS_IN_PICTURE)
     figure = gpu_activity(
         found.marks, rows, threshold_pct=float(record.evidence.get("threshold_pct") or 5), window_start=0,
-        zone=visitor.house.zone, step=found.step,
+        zone=visitor.house.zone, step=found.step, dates=date_forms(),
     )  # fmt: skip
     signals = sorted({str(one.signal) for one in found.gpus if one.signal})
     return {

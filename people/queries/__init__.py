@@ -146,14 +146,13 @@ def visible_team_ids(user: User) -> frozenset[int] | None:
     return visible_teams(granted, {team.id: team.parent_id for team in teams().values()})
 
 
-def team_lineages(team_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
-    """Give each team's name followed by its parents' names, up to the top."""
-    if not team_ids:
+def team_lineages(team_ids: Collection[int] | None = None) -> dict[int, tuple[str, ...]]:
+    """Give each team's name followed by its parents' names, up to the top; None asks for all teams."""
+    if team_ids is not None and not team_ids:
         return {}
     teams = {team.pk: team for team in Team.objects.only("name", "parent_id")}
-    return {
-        team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in team_ids if team_id in teams
-    }
+    wanted = teams if team_ids is None else [pk for pk in team_ids if pk in teams]
+    return {team_id: tuple(teams[pk].name for pk in _ancestry(team_id, teams)) for team_id in wanted}
 
 
 def _ancestry(team_id: int, teams: Mapping[int, Team] | Mapping[int, TeamName]) -> list[int]:
@@ -222,6 +221,17 @@ def tokens_of(owner: User | None = None) -> list[ApiToken]:
     if owner is not None:
         rows = rows.filter(owner=owner)
     return list(rows.order_by(F("revoked_at").asc(nulls_first=True), "-expires_at", "pk"))
+
+
+def team_members() -> dict[str, list[int]]:
+    """Give the teams of each person who has a role for one, by address and by what stands before its @, casefolded."""
+    found: dict[str, list[int]] = {}
+    rows = RoleGrant.objects.filter(user__is_active=True, team__isnull=False).order_by("team_id")
+    for email, team_id in rows.values_list("user__email", "team_id"):
+        for name in (email.casefold(), email.casefold().split("@", maxsplit=1)[0]):
+            if team_id not in found.setdefault(name, []):
+                found[name].append(team_id)
+    return found
 
 
 def roles_everywhere(user: User) -> frozenset[str]:

@@ -84,7 +84,7 @@ def _of_team(mark: str, team: Team | None, channel: Channel, now: datetime) -> I
         message=message, channel=channel, to=f"to-{mark}", state="sent", first_due=now, due_at=now, delivered_at=now
     )
     Attempt.objects.create(delivery=delivery, at=now, outcome="accepted", status=200)
-    team_day(hour.date(), team, {"working": mark}, {"working": 1})
+    team_day(hour.astimezone(ZoneInfo("Europe/Berlin")).date(), team, {"working": mark}, {"working": 1})
     InstanceHourCost.objects.create(
         hour=hour, instance=box, kind="storage", team=team, currency="USD", amount=Decimal(f"{mark}.5")
     )

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from fleet.actions.placements import join_hosts
 from fleet.domain.hosts import EARLY
 from fleet.models import ChangedHour, Gpu, GpuPlacement, Instance, Job, MeteredSpan
-from fleet.queries.inventory import contested_hosts, instances_at, running_instances, started_at, states_between
+from fleet.queries.inventory import contested_hosts, instances_at, running_instances, starts_up_to, states_between
 from people.models import Team
 from tests.support.declared import NOW, apply_text, utc
 
@@ -148,8 +148,14 @@ def test_what_was_at_a_time(tmp_path: Path) -> None:
     at = utc("2025-06-03T12:00")
     assert [(one.external_id, one.state) for one in instances_at(at)] == [("a", "stopped")]
     assert running_instances(at) == []
-    assert started_at(at) == {a.pk: utc("2025-06-02T00:00"), b.pk: utc("2025-06-01T00:00")}
-    assert started_at(NOW) == {a.pk: utc("2025-06-06T00:00"), b.pk: utc("2025-06-04T08:00")}
+    assert {pk: starts[-1] for pk, starts in starts_up_to(at).items()} == {
+        a.pk: utc("2025-06-02T00:00"),
+        b.pk: utc("2025-06-01T00:00"),
+    }
+    assert {pk: starts[-1] for pk, starts in starts_up_to(NOW).items()} == {
+        a.pk: utc("2025-06-06T00:00"),
+        b.pk: utc("2025-06-04T08:00"),
+    }
     runs = states_between([a.pk, b.pk], utc("2025-06-02T12:00"), utc("2025-06-03T12:00"))
     assert [(run.start, run.state.value) for run in runs[a.pk]] == [
         (utc("2025-06-02T00:00"), "running"),
