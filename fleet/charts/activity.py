@@ -48,7 +48,7 @@ def gpu_activity(
     shapes: list[Json] = []
     notes: list[Json] = []
     layout: Json = {
-        "hovermode": "closest", "margin": {"l": 56, "r": 68, "t": 6, "b": 22}, "shapes": shapes, "annotations": notes,
+        "hovermode": "closest", "margin": {"l": 56, "r": 80, "t": 6, "b": 22}, "shapes": shapes, "annotations": notes,
         "xaxis": _time_axis(start, end, zone, dates) | {"anchor": "free", "position": 0},
         "meta": {"narrow": {"margin": {"l": 50, "r": 10}}},
     }  # fmt: skip

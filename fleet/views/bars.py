@@ -19,8 +19,8 @@ HOURLY_UP_TO = timedelta(days=3)
 HOUR = timedelta(hours=1)
 
 
-def bars_of(of: Of, period: Period, visitor: Visitor) -> Picture:
-    """Draw one bar per hour for a short period, else one per local day."""
+def bars_of(of: Of, period: Period, visitor: Visitor, file: str) -> Picture:
+    """Draw one bar per hour for a short period, else one per local day; ``file``: where the hours are a file."""
     zone = visitor.house.zone
     words = {state: str(word) for state, word in STATE_WORDS.items()}
     times: list[datetime] | list[date]
@@ -40,6 +40,6 @@ def bars_of(of: Of, period: Period, visitor: Visitor) -> Picture:
         id="figure-hours", title=_("GPU-hours by state"), figure=figure,
         summary=_("One bar for each time, split by what the GPUs did; grey: nothing is known"), unit=unit,
         period=days_text(local_day(period.start, zone), local_day(period.end, zone)), zone=str(zone),
-        gaps=_("grey: nothing is known"), rows="?as=csv", file="?as=csv", how="money#time-of-a-gpu", legend=STATES,
+        gaps=_("grey: nothing is known"), rows=file, file=file, how="money#time-of-a-gpu", legend=STATES,
         size="s", is_empty=is_empty, blank=_("No hour of this time is metered"),
     )  # fmt: skip

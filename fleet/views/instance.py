@@ -81,7 +81,7 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
     minutes = _idle_minutes(record, visitor)
     base = behind(record, visitor.every_team, visitor.now)
     happened = happened_on(record.id, span.period, visitor.everything)
-    context = {
+    context: dict[str, Any] = {
         "visitor": visitor,
         "live": RENEWED if span.key == "24h" else None,
         "record": record,
@@ -104,11 +104,11 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
         "rule_text": rule_text(base.matched),
         "jobs": job_rows(base.jobs, visitor.teams, visitor.everything.covers, visitor.now),
     }
-    context |= _activity(record, base, span, visitor)
+    context |= _activity(record, base, span, visitor, context["hours_csv"])
     return render(request, "fleet/instance.html", context)
 
 
-def _activity(record: Record, base: Behind, span: Span, visitor: Visitor) -> dict[str, Any]:
+def _activity(record: Record, base: Behind, span: Span, visitor: Visitor, csv: str) -> dict[str, Any]:
     """Give the picture of the span, and what happens next, from the same samples where these are enough."""
     activity = activity_of(record.gpus, base.rule, base.started, visitor.now)
     # A GPU that was not seen for a day was exchanged, and has no say any more.
@@ -123,7 +123,7 @@ def _activity(record: Record, base: Behind, span: Span, visitor: Visitor) -> dic
     zone = visitor.house.zone
     found: dict[str, Any] = {"next": [next_sentence(what, _iso(at), zone) for what, at in steps]}
     if visitor.now - span.period.start > timedelta(days=settings.SAMPLE_DAYS):
-        return found | {"bars": bars_of(Of(instance_id=record.id), span.period, visitor)}
+        return found | {"bars": bars_of(Of(instance_id=record.id), span.period, visitor, csv)}
     picture = _newest(activity, base, visitor) if span.key == "24h" else _traced(record, base, span, activity, visitor)
     return found | ({"activity": picture} if picture else {})
 

@@ -51,6 +51,7 @@ def job(request: HttpRequest, visitor: Visitor, source: str, external_id: str) -
     zone = visitor.house.zone
     days = Days(local_day(life.start, zone), local_day(life.end, zone) + timedelta(days=1))
     spend = days_of(Of(job_id=record.id), days, visitor.everything)
+    csv = address(request.GET, **{"as": "csv"})
     is_idle = record.state in IDLE and record.ended_at is None
     context: dict[str, Any] = {
         "visitor": visitor,
@@ -67,8 +68,8 @@ def job(request: HttpRequest, visitor: Visitor, source: str, external_id: str) -
         "places": place_rows(record.places, visitor.everything.covers, visitor.now),
         "gpus": len({gpu for place in record.places for gpu in place.gpu_ids}),
         "band": band_of(record.history, life),
-        "picture": bars_of(Of(job_id=record.id), life, visitor),
-        "hours_csv": address(request.GET, **{"as": "csv"}),
+        "picture": bars_of(Of(job_id=record.id), life, visitor, csv),
+        "hours_csv": csv,
     }
     return render(request, "fleet/job.html", context | _activity(record, life, visitor))
 

@@ -14,7 +14,7 @@ from tests.support.api_world import MARKS, ApiWorld, all_rows, api_world, fetche
 
 pytestmark = pytest.mark.django_db
 MONTH = metered_month(datetime.now(UTC))
-LISTS = ("instances", "gpus", "jobs", "findings", "alerts", "deliveries", "teams", f"runtime/?month={MONTH}")
+LISTS = ("instances", "gpus", "jobs", "findings", "alerts", "deliveries", "teams", "fleet", f"runtime/?month={MONTH}")
 CAST: dict[str, tuple[list[tuple[str, str | None]], set[str]]] = {
     "vision engineer": ([("engineer", "vision")], {"vision"}),
     "nlp lead": ([("team_lead", "nlp")], {"nlp", "nlp-eval"}),
@@ -26,7 +26,7 @@ ADDRESSES = [*(f"/api/v1/{name}{'' if '?' in name else '/'}" for name in LISTS),
 ADDRESSES += [
     f"/api/v1/spend/?month={MONTH}&group_by={by}" for by in ("instance", "owner", "account,day", "cost_center")
 ]
-ADDRESSES += ["/api/v1/sources/"]
+ADDRESSES += ["/api/v1/sources/", "/api/v1/idle/"]
 
 
 @pytest.fixture

@@ -147,3 +147,37 @@ def test_questions_do_not_grow_with_the_rows(teams: dict[str, Team], django_asse
     assert len(groups(page)["idle"]) == 50
     assert "All 62" in page
     assert Verdict.objects.filter(subject_kind="instance", end=None).count() == 66
+
+
+def test_the_api_gives_the_same_queue(teams: dict[str, Team]) -> None:
+    client = client_of(("admin", None))
+    rows = client.get("/api/v1/idle/").json()["results"]
+    assert [(one["group"], one["instance"], one["price_per_hour"], one["idle_cost"]) for one in rows] == [
+        ("idle", "box-idle", "32.80", "65.60"), ("idle", "box-nobodys", None, None),
+        ("next", "box-waits", "10.00", None),
+        ("unseen", "box-unseen", "7.00", None), ("exempt", "box-exempt", "5.20", "10.40"),
+    ]  # fmt: skip
+    assert rows[4]["exempt"]["reason"] == "benchmark until Friday"
+    assert (rows[0]["minutes"], rows[0]["peak_pct"], rows[0]["points"], rows[0]["team"]) == (120, 1.8, 42, "nlp")
+    assert rows[2]["idle_at"] is not None
+    first = client.get("/api/v1/idle/?limit=2").json()
+    assert client.get(first["next"]).json()["results"] == rows[2:4]
+    mine = client_of(("engineer", teams["vision"]), email="v@example.com")
+    assert mine.get("/api/v1/idle/?group=exempt").json()["results"] == rows[4:]
+    assert [one["instance"] for one in mine.get("/api/v1/idle/").json()["results"]] == ["box-unseen", "box-exempt"]
+
+
+def test_the_api_gives_the_map_and_the_people(teams: dict[str, Team]) -> None:
+    client = client_of(("admin", None))
+    machines = client.get("/api/v1/fleet/").json()["results"]
+    assert len(machines) == 6
+    idle = next(one for one in machines if one["instance"] == "box-idle")
+    assert (idle["gpus"], idle["team"], idle["state"], idle["missing"]) == (["held"] * 8, "nlp", "held", 0)
+    first = client.get("/api/v1/fleet/?limit=4").json()
+    assert client.get(first["next"]).json() == {"results": machines[4:], "next": None}
+    person("lead@example.com", ("team_lead", teams["nlp"]))
+    people = client.get("/api/v1/people/").json()["results"]
+    assert [(one["email"], one["roles"], one["can_sign_in"]) for one in people] == [
+        ("lead@example.com", [{"role": "team_lead", "team": "nlp"}], False),
+        ("x@example.com", [{"role": "admin", "team": None}], False),
+    ]
