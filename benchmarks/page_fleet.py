@@ -16,7 +16,7 @@ from common.periods import floor_mark
 from fleet.actions.samples import store_block
 from fleet.domain.samples import SampleBlock, empty_block
 from fleet.domain.signals import Signal
-from fleet.models import Account, Gpu, Instance, InstanceVersion, Source, Verdict
+from fleet.models import Account, Gpu, GpuPlacement, GpuUse, Instance, InstanceVersion, Job, Source, Verdict
 from people.models import Installation, Organization, Team
 
 TEAMS = 40
@@ -26,6 +26,7 @@ IDLE_OF_HUNDRED = 40
 DAYS = 396
 PAST_VERDICTS = 5
 MACHINE_DAYS = 35
+HELD_GPUS = 4  # of a machine, by its job
 BATCH = 5_000
 SAMPLED = 10  # machines with samples
 MODELS = ("H100-SXM5-80GB", "H200-SXM5-141GB", "L40S-48GB")
@@ -88,6 +89,38 @@ def make_machines(gpus: int, now: datetime, gpus_each: int = GPUS_EACH) -> None:
     )  # fmt: skip
     Verdict.objects.bulk_create(_verdicts(machines, devices, now), batch_size=BATCH)
     store_block(_samples(devices[: SAMPLED * gpus_each], now))
+
+
+def make_jobs(now: datetime) -> None:
+    """Put a running job on four GPUs of every machine, and two that ended for every GPU."""
+    Job.objects.all().delete()
+    GpuPlacement.objects.all().delete()
+    past = now - timedelta(days=29)
+    machines, devices = list(Instance.objects.order_by("pk")), list(Gpu.objects.order_by("pk"))
+    running = [
+        Job(kind="slurm", external_id=f"run-{one.external_id}", owner=f"user-{n % 200}", team_id=one.team_id,
+            started_at=past)
+        for n, one in enumerate(machines)
+    ]  # fmt: skip
+    ended = [
+        Job(kind="slurm", external_id=f"{n}", owner=f"user-{n % 200}", team_id=machines[n % len(machines)].team_id,
+            started_at=past, ended_at=past + timedelta(hours=n % 600), team_settled_at=now)
+        for n in range(2 * len(devices))
+    ]  # fmt: skip
+    jobs = Job.objects.bulk_create([*running, *ended], batch_size=BATCH)
+    mine = dict(zip([one.pk for one in machines], jobs, strict=False))
+    GpuPlacement.objects.bulk_create(
+        [GpuPlacement(gpu=one, instance_id=one.instance_id, host=one.host, start=past) for one in devices],
+        batch_size=BATCH,
+    )
+    GpuUse.objects.bulk_create(
+        [
+            GpuUse(gpu=one, job=mine[one.instance_id], start=past)
+            for one in devices
+            if one.instance_id and (one.index or 0) < HELD_GPUS
+        ],
+        batch_size=BATCH,
+    )
 
 
 def make_days(now: datetime) -> None:

@@ -19,7 +19,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext, setup_databases, setup_test_environment, teardown_databases
 
-from benchmarks.page_fleet import make_company, make_machines
+from benchmarks.page_fleet import make_company, make_days, make_jobs, make_machines
 from common.clock import real_now
 from people.models import RoleGrant, User
 
@@ -30,7 +30,19 @@ PAGES = {
     "overview of a team": "/?team=team-3",
     "idle fragment": "/idle/top/",
     "idle list": "/idle/",
+    "fleet map": "/fleet/",
+    "fleet map by team, one open": "/fleet/?group=team&open=team-3",
+    "what is not seen": "/instances/?seen=missing",
+    "instances": "/instances/",
+    "instances by cost": "/instances/?sort=-cost",
+    "instances by use, page 3": "/instances/?sort=-used&page=3",
+    "instances of a team": "/instances/?team=team-3&state=held",
+    "jobs": "/jobs/",
+    "jobs of 30 days by cost": "/jobs/?when=30d&sort=-cost",
+    "job": "/jobs/-/run-node-2/",
     "record": "/instances/account-2/node-2/",
+    "record, 7 days": "/instances/account-2/node-2/?period=7d",
+    "record, 30 days": "/instances/account-2/node-2/?period=30d",
     "teams.csv": "/teams.csv",
     "metrics": "/metrics",
 }
@@ -70,6 +82,8 @@ def main() -> None:
         figures: dict[str, list[tuple[float, float, float, int]]] = {name: [] for name in PAGES}
         for gpus in SIZES:
             make_machines(gpus, now)
+            make_jobs(now)
+            make_days(now)
             for name, address in PAGES.items():
                 spent, processor = milliseconds(client, address)
                 with CaptureQueriesContext(connection) as queries:

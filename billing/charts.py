@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 from unicodedata import east_asian_width
 
-from billing.domain.month_spend import MONEY_STATES, MonthSpend
+from billing.domain.month_spend import MONEY_STATES, TIME_STATES, MonthSpend
 from common.figures import Json, var
 from common.formats import money_prefix, short_money
 
@@ -43,6 +43,51 @@ def daily_spend(days: Sequence[date], spend: Mapping[date, MonthSpend], currency
         "barmode": "stack", "xaxis": axis, "yaxis": _money_axis(spend, currency), "margin": _margin(52, 8, 8, 22),
     }  # fmt: skip
     return {"data": traces, "layout": layout}
+
+
+def daily_use(days: Sequence[date], spend: Mapping[date, MonthSpend], words: Words) -> Json:
+    """Draw what share of each day's GPU-hours went to which state; unknown is a share of its own, never left out."""
+    noons = [f"{day}T12:00" for day in days]
+    traces = []
+    for state in TIME_STATES:
+        shares = [_share(spend.get(day), state) for day in days]
+        if any(shares):
+            trace = _bar(words[state], var(state), "", x=noons, y=shares, width=0.82 * DAY_MS)
+            trace["hovertemplate"] = f"{escape(words[state])} %{{y:.0f}} %<extra></extra>"
+            traces.append(trace)
+    first, end = days[0], days[-1] + timedelta(days=1)
+    ticks = [day for day in days if day.day in (1, 8, 15, 22, 29)]
+    axis: dict[str, Any] = {
+        "type": "date", "range": [f"{first}T00:00", f"{end}T00:00"], "ticks": "",
+        "tickvals": [f"{day}T12:00" for day in ticks], "ticktext": [str(day.day) for day in ticks],
+        "hoverformat": "%-d %b %Y",
+    }  # fmt: skip
+    shares_axis = {"range": [0, 101], "tickvals": [0, 50, 100], "ticktext": ["0", "50 %", "100 %"]}
+    layout: Json = {"barmode": "stack", "xaxis": axis, "yaxis": shares_axis, "margin": _margin(52, 8, 8, 22)}
+    return {"data": traces, "layout": layout}
+
+
+def monthly_spend(
+    months: Sequence[date], spend: Mapping[date, MonthSpend], currency: str, words: Words, labels: Sequence[str]
+) -> Json:
+    """Draw what each month's money bought; a month without rows has no bar."""
+    places = list(range(len(months)))
+    traces = []
+    for key, label, colour in _series(words):
+        amounts = [_part(spend[month], key) if month in spend else None for month in months]
+        if any(amounts):
+            traces.append(_bar(label, colour, currency, x=places, y=amounts, width=0.62))
+    axis = {"range": [-0.6, len(months) - 0.4], "ticks": "", "tickvals": places, "ticktext": list(labels)}
+    layout: Json = {
+        "barmode": "stack", "xaxis": axis, "yaxis": _money_axis(spend, currency), "margin": _margin(52, 8, 8, 22),
+    }  # fmt: skip
+    return {"data": traces, "layout": layout}
+
+
+def _share(spend: MonthSpend | None, state: str) -> float | None:
+    if spend is None or not spend.all_hours:
+        return None
+    return round(100 * spend.hours(state) / spend.all_hours, 2)
 
 
 def team_spend(names: Sequence[str], spend: Sequence[MonthSpend], currency: str, words: Words) -> Json:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
-from billing.queries.month import Days, known_days
+from billing.queries.month import Days, Month, known_days
+from billing.sentences import change_sentence
 from common.periods import local_day, month_period
 from people.roles import TeamChoice
 from people.visitor import Visitor
@@ -22,6 +26,7 @@ class MonthChoice:
     """The chosen month, the months there are (newest first), and the chosen teams.
 
     ``team``: the filter as it stands in the address, "" for none. ``has_data``: whether anything was ever metered.
+    ``files``: the page that gives the same rows as files.
     """
 
     month: date
@@ -30,6 +35,7 @@ class MonthChoice:
     teams: TeamChoice
     has_data: bool
     today: date
+    files: str = "/teams/"
 
     @property
     def days(self) -> Days:
@@ -51,11 +57,50 @@ class MonthChoice:
         """The last day that can have figures: today in a running month."""
         return min(self.days.end - timedelta(days=1), max(self.today, self.month))
 
+    @property
+    def before(self) -> Days:
+        """The month before."""
+        first = (self.month - timedelta(days=1)).replace(day=1)
+        return Days(first, self.month)
+
+    @property
+    def period_text(self) -> str:
+        """The days that can have figures, as people write them."""
+        return span_text(self.month, self.last_day)
+
+    def change(self, month: Month, currency: str) -> str:
+        """Say how the month compares with the one before: whole days only, so a running day is left out of both."""
+        until = self.today if self.is_running else self.days.end
+        count = (until - self.month).days
+        if count < 1:
+            return ""
+        earlier = min(self.before.first + timedelta(days=count), self.month)
+        span = span_text(self.before.first, earlier - timedelta(days=1))
+        return change_sentence(month.spent(currency, until), month.spent_before(currency, earlier), currency, span)
+
+    @property
+    def month_filter(self) -> dict[str, Any]:
+        """The choice of the month, for `kit/filters.html`."""
+        options = [(f"{one:%Y-%m}", date_format(one, "YEAR_MONTH_FORMAT")) for one in self.months]
+        return {"name": "month", "label": _("Month"), "options": options, "value": f"{self.month:%Y-%m}"}
+
+    def team_filter(self, visitor: Visitor) -> dict[str, Any]:
+        """The choice of the team, for `kit/filters.html`."""
+        options = [("", _("All")), *((one.name, one.name) for one in visitor.teams.values())]
+        if visitor.sees_all:
+            options.append((UNASSIGNED, _("Unassigned")))
+        return {"name": "team", "label": _("Team"), "options": options, "value": self.team}
+
     def gaps(self, present: Collection[date]) -> int:
         """Count the days without any row between the first and the last that have one."""
         if not present:
             return 0
         return (max(present) - min(present)).days + 1 - len(present)
+
+
+def span_text(first: date, last: date) -> str:
+    """Write a span of days."""
+    return f"{date_format(first, 'MONTH_DAY_FORMAT')}–{date_format(last, 'DATE_FORMAT')}"
 
 
 def next_month(month: date) -> date:
@@ -67,9 +112,15 @@ def read_choice(asked: Mapping[str, str], visitor: Visitor) -> MonthChoice:
     """Read ``month`` and ``team``. Raises BadInput for no month at all, Http404 for a team that may not be seen."""
     team = asked.get("team", "").strip()
     choice = read_team(team, visitor)
+    return choose_month(asked, visitor, known_days(visitor.everything), choice, team)
+
+
+def choose_month(
+    asked: Mapping[str, str], visitor: Visitor, known: tuple[date, date] | None, choice: TeamChoice, team: str = ""
+) -> MonthChoice:
+    """Read ``month`` where the first and last day with anything are ``known``: the newest month without a choice."""
     zone = visitor.house.zone
     today = local_day(visitor.now, zone)
-    known = known_days(visitor.everything)
     newest = known[1] if known else today
     month = newest.replace(day=1)
     if asked.get("month"):

@@ -93,6 +93,7 @@ CODE_WORDS: Mapping[str, Words] = {
         "settings": pgettext_lazy("subject", "settings"),
         "view": pgettext_lazy("subject", "saved view"),
     },
+    "job_kind": {"slurm": "Slurm", "pod": pgettext_lazy("job kind", "pod")},
     "signal": {
         "gpu_util": _("GPU utilisation"),
         "gr_engine": _("graphics engine activity"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,18 @@ FONT = (
 STATES = ("working", "low", "held", "empty", "unknown", "stopped")
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class DateForms:
+    """How a picture writes days and moments in the reader's language: patterns of strftime. ``hours``: the unit."""
+
+    day: str = "%d %b"
+    moment: str = "%d %b %H:%M"
+    hours: str = "h"
+
+
+ENGLISH_DATES = DateForms()
 
 
 def var(name: str) -> str:

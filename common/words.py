@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import date, timedelta
 from functools import reduce
 
-from django.utils.formats import date_format
+from django.utils.formats import date_format, get_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
+from common.figures import DateForms
 from common.formats import NBSP
 
 
@@ -36,6 +38,13 @@ def sentences(*parts: object) -> str:
     said = [str(part) for part in parts if part]
     pattern = _("%(sentence)s %(next)s")
     return reduce(lambda text, one: pattern % {"sentence": text, "next": one}, said) if said else ""
+
+
+def date_forms() -> DateForms:
+    """Give the patterns that pictures write times with."""
+    return DateForms(
+        day=get_format("PLOT_DAY_FORMAT"), moment=get_format("PLOT_MOMENT_FORMAT"), hours=pgettext("unit", "h")
+    )
 
 
 def days_text(first: date, last: date) -> str:

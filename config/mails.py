@@ -31,3 +31,14 @@ def invitation(kind: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:  # noq
         "link": path,
         "link_text": _("Accept the invitation"),
     }
+
+
+def test_message(kind: str, facts: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG001 - every renderer takes it
+    """Give the words of a test message."""
+    return {
+        "title": _("A test of Fleetledger"),
+        "sentence": _("%(by)s sent this to see that messages over %(name)s arrive. Nothing is wrong, nothing to do.")
+        % {"by": facts.get("by") or "?", "name": facts.get("subject") or "?"},
+        "link": "/settings/",
+        "link_text": _("Open the settings"),
+    }

@@ -52,7 +52,7 @@ ITEMS = (
     Item(("prices",), _("Prices"), "charges", "money", sees_all),
     Item(("start",), _("First steps"), "check", "settings", having("manage_settings")),
     Item(("sources", "source"), _("Sources"), "health", "settings"),
-    Item(("settings",), _("Settings"), "settings", "settings"),
+    Item(("settings", "settings_section"), _("Settings"), "settings", "settings", having("manage_settings")),
     Item(("people", "team_settings"), _("People"), "teams", "settings", having("invite")),
     Item(("audit",), _("Audit"), "audit", "settings", having("read_audit")),
     Item(("tokens",), _("Tokens"), "keep", "settings"),

@@ -248,7 +248,7 @@ ALERT_RENDERERS = dict.fromkeys(
         "unknown_host",
     ),
     "fleet.sentences.render",
-) | {"invitation": "config.mails.invitation"}
+) | {"invitation": "config.mails.invitation", "test": "config.mails.test_message"}
 
 # --- logs ------------------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from people.roles import ROLE_ORDER, Rule
@@ -14,3 +15,8 @@ def role_table(rules: Sequence[Rule]) -> list[dict[str, Any]]:
         {"about": rule.about, "whole_only": rule.whole_only, "marks": [role in rule.roles for role in ROLE_ORDER]}
         for rule in rules
     ]
+
+
+def details_text(details: Mapping[str, Any]) -> str:
+    """Write the details of an event for people: one line per thing, letters as they are; "" when there are none."""
+    return json.dumps(details, indent=1, ensure_ascii=False, sort_keys=True) if details else ""

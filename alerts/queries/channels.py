@@ -59,3 +59,11 @@ def channel_specs(*, declared_only: bool = False) -> list[dict[str, Any]]:
     rows = Channel.objects.order_by("name")
     rows = rows.exclude(declared=None) if declared_only else rows
     return [{"name": row.name, "kind": row.kind, **row.spec} for row in rows]
+
+
+def channels_as_they_are() -> list[dict[str, Any]]:
+    """Give each channel's form by name, with ``is_managed``: that fleet.yaml gave it."""
+    return [
+        {"name": row.name, "kind": row.kind, **row.spec, "is_managed": row.declared is not None}
+        for row in Channel.objects.order_by("name")
+    ]

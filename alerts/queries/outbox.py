@@ -51,3 +51,12 @@ def next_due(*, after: datetime) -> datetime | None:
 def deliveries_by_state() -> dict[str, int]:
     """Count deliveries by their state."""
     return dict(Delivery.objects.order_by().values_list("state").annotate(count=Count("pk")))
+
+
+def trouble_since(since: datetime) -> tuple[int, list[str]]:
+    """Give how many messages could not be delivered since then, and the channels that fail or are broken now."""
+    lost = Delivery.objects.filter(
+        state__in=(DeliveryState.FAILED, DeliveryState.DEAD), message__created_at__gte=since
+    ).count()
+    failing = Channel.objects.filter(Q(broken_at__isnull=False) | Q(failing_since__isnull=False))
+    return lost, list(failing.order_by("name").values_list("name", flat=True))

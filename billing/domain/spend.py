@@ -8,6 +8,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from typing import Any
 
+from billing.domain.month_spend import MonthSpend
 from common.errors import BadInput, Where
 from common.money import plain
 from common.periods import Period, iso
@@ -70,6 +71,13 @@ class SpendRow:
         parts = [self.compute, self.storage, *(self.kinds.get(kind, ZERO) for kind in KINDS[1:])]
         known = [part for part in parts if part is not None]
         return sum(known, ZERO) if len(known) == len(parts) or any(known) else None
+
+    def as_month_spend(self) -> MonthSpend:
+        """Give the row without its key, as pages add it up."""
+        beside = sum((self.kinds.get(kind, ZERO) for kind in KINDS), ZERO)
+        return MonthSpend(
+            self.states, beside, self.list_price_amount, self.times, self.unpriced_ms, self.unpriced_disk_hours
+        )
 
     @property
     def special(self) -> str | None:

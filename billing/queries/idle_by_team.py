@@ -27,9 +27,6 @@ class IdleSum:
         return IdleSum(per_hour, self.machines + other.machines, self.unpriced + other.unpriced)
 
 
-NOTHING_IDLE = IdleSum({}, 0, 0)
-
-
 def idle_by_team(choice: TeamChoice, prices: PriceLookup, at: datetime) -> dict[int | None, IdleSum]:
     """Give the idle machines of each team (None: Unassigned); a team without any is absent."""
     teams = idle_teams(choice)

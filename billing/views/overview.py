@@ -1,82 +1,88 @@
-"""The overview: what a person must know first."""
+"""The overview: what a person must know first, by what they are here for."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from billing import charts
 from billing.filters import MonthChoice, read_choice
-from billing.queries.month import Month, month_of
-from billing.tables.blocks import CurrencyBlock, csv_rows, currency_blocks, largest_teams
-from billing.views.idle import idle_context
+from billing.queries.month import month_of
+from billing.tables.blocks import csv_rows, currency_blocks
+from billing.views.overview_admin import admin_context
+from billing.views.overview_engineer import engineer_context
+from billing.views.overview_finance import finance_context
+from billing.views.overview_manager import manager_context
 from common.csv_files import csv_lines
 from common.errors import BadInput
-from common.refusal_words import told
-from common.state_words import STATE_WORDS
 from fleet.queries.health import sources_health
+from fleet.queries.standing import FleetNow, fleet_now
 from people.visitor import Visitor, signed_in
 
-TEAMS_IN_PICTURE = 8
+VIEW_WORDS: dict[str, str | Promise] = {
+    "admin": _("Admin"),
+    "finance": _("Finance"),
+    "manager": _("Manager"),
+    "engineer": _("My machines"),
+}
+VIEWS_OF = {
+    "admin": ("admin", "manager", "finance", "engineer"),
+    "finance": ("finance", "manager"),
+    "team_lead": ("manager", "engineer"),
+    "engineer": ("engineer", "manager"),
+    "viewer": ("manager",),
+}
+"""The views of each role, the strongest role and its own view first."""
+
+CONTEXTS: dict[str, Callable[[MonthChoice, Visitor, FleetNow], dict[str, Any]]] = {
+    "admin": admin_context,
+    "finance": finance_context,
+    "manager": manager_context,
+    "engineer": engineer_context,
+}
+
+
+def views_for(visitor: Visitor) -> list[str]:
+    """Give the views that a visitor's roles have, the one that is shown by itself first."""
+    held = {grant.role for grant in visitor.house.granted}
+    return list(dict.fromkeys(view for role, views in VIEWS_OF.items() if role in held for view in views))
 
 
 @require_safe
 @signed_in
-def overview(request: HttpRequest, visitor: Visitor) -> HttpResponse:
-    """Answer the manager's question: what do we spend, who does, and what of it is wasted."""
-    try:
-        choice = read_choice(request.GET, visitor)
-    except BadInput as error:
-        return render(request, "400.html", {"hint": told(error)}, status=400)
-    context: dict[str, Any] = {"nav": "overview", "visitor": visitor, "choice": choice}
+def overview(request: HttpRequest, visitor: Visitor) -> HttpResponseBase:
+    """Answer the question of who looks: a manager, an engineer, finance or an admin; ``?as=`` names another view."""
+    choice = read_choice(request.GET, visitor)
+    views = views_for(visitor)
+    view = request.GET.get("as") or views[0]
+    if view not in views:
+        raise BadInput("bad_choice", f"as: there is no view {view!r} for you.", hint=f"There are: {', '.join(views)}.")
+    context: dict[str, Any] = {"nav": "overview", "visitor": visitor, "choice": choice, "view": view}
     context["sources"] = sources_health(visitor.now)
-    context |= idle_context(choice.teams, choice.team, visitor)
-    if not choice.has_data and not context["fleet"].instances:
+    context["keep"] = [("as", view)] if view != views[0] else []
+    context["tabs"] = [
+        {"label": VIEW_WORDS[one], "href": f"/?as={one}", "current": one == view} for one in views if len(views) > 1
+    ]
+    context["fleet"] = fleet = fleet_now(choice.teams)
+    if not choice.has_data and not fleet.instances:
         context["is_failing"] = any(source.is_failing for source in context["sources"])
         return render(request, "billing/first_run.html", context)
-    month = month_of(choice.days, choice.teams)
-    blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
-    context |= {"blocks": _with_pictures(blocks, month, choice)}
-    return render(request, "billing/overview.html", context)
+    context |= {"live": 60} | CONTEXTS[view](choice, visitor, fleet)
+    return render(request, f"billing/overview_{view}.html", context)
 
 
 @require_safe
 @signed_in
-def overview_csv(request: HttpRequest, visitor: Visitor) -> HttpResponse | StreamingHttpResponse:
+def overview_csv(request: HttpRequest, visitor: Visitor) -> HttpResponseBase:
     """Send the table of teams as a file, exact amounts, row by row."""
-    try:
-        choice = read_choice(request.GET, visitor)
-    except BadInput as error:
-        return HttpResponse(f"{told(error)}\n", status=400, content_type="text/plain; charset=utf-8")
+    choice = read_choice(request.GET, visitor)
     month = month_of(choice.days, choice.teams)
     blocks = currency_blocks(month.by_team, visitor.teams, f"{choice.month:%Y-%m}", visitor.house.currency)
     answer = StreamingHttpResponse(csv_lines(csv_rows(blocks)), content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = f'attachment; filename="fleetledger-teams-{choice.month:%Y-%m}-usage.csv"'
     return answer
-
-
-def _with_pictures(blocks: list[CurrencyBlock], month: Month, choice: MonthChoice) -> list[dict[str, Any]]:
-    """Give each block its figures as JSON values, with the ids under which the page finds them."""
-    words = {key: str(word) for key, word in STATE_WORDS.items()}
-    length = (choice.days.end - choice.days.first).days
-    days = [choice.days.first + timedelta(days=index) for index in range(length)]
-    result = []
-    for index, block in enumerate(blocks):
-        daily = {day: one for (currency, day), one in month.by_day.items() if currency == block.currency}
-        names, parts = largest_teams(block, TEAMS_IN_PICTURE)
-        result.append(
-            {
-                "block": block,
-                "days_id": f"figure-days-{index}",
-                "days": charts.daily_spend(days, daily, block.currency, words),
-                "teams_id": f"figure-teams-{index}",
-                "teams": charts.team_spend(names, parts, block.currency, words),
-                "bars": len(names),
-                "gaps": choice.gaps(daily),
-            }
-        )
-    return result

@@ -13,13 +13,13 @@ from people.visitor import Visitor, signed_in
 TITLES = {
     "api": _("REST API"), "channels": _("Channels and routes"), "codes": _("Codes"), "commands": _("Commands"),
     "fleet-yaml": "fleet.yaml", "metrics": _("Metrics"), "money": _("GPU-hours and money"),
-    "settings": _("Settings"), "signals": _("Signals"), "verdicts": _("How verdicts are made"),
-    "webhooks": _("Webhooks"),
+    "roles": _("Roles and rights"), "settings": _("Settings"), "signals": _("Signals"),
+    "verdicts": _("How verdicts are made"), "webhooks": _("Webhooks"),
 }  # fmt: skip
 """The titles in the reader's language; the pages themselves are the English reference."""
 GROUPS = (
     (_("How figures come about"), ("money", "verdicts", "signals")),
-    (_("Setting it up"), ("fleet-yaml", "settings", "commands", "channels", "webhooks")),
+    (_("Setting it up"), ("fleet-yaml", "roles", "settings", "commands", "channels", "webhooks")),
     (_("For programs"), ("api", "codes", "metrics")),
 )
 

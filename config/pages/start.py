@@ -25,6 +25,7 @@ from config.pages.named_secrets import secret_names
 from config.pages.steps import first_run
 from config.tasks import run_periodic_job
 from fleet.actions.connect import connect_source, try_source
+from fleet.actions.default_source import DEFAULT
 from fleet.actions.rename_team import follow_rename
 from fleet.queries.first_run import progress
 from people.actions.team_edits import TeamForm, accept_teams, change_team
@@ -74,7 +75,8 @@ def _page(request: HttpRequest, visitor: Visitor, **more: Any) -> HttpResponse:
     run = first_run(visitor.now)
     context: dict[str, Any] = {
         "nav": "start", "visitor": visitor, "run": run, "secrets": secret_names(),
-        "given": request.POST if request.method == "POST" else {}, "auth_kinds": AUTH, "is_demo": settings.IS_DEMO,
+        "given": request.POST if request.method == "POST" else {},
+        "auth_kinds": AUTH, "is_demo": settings.IS_DEMO, "default_name": DEFAULT,
         "price_lines": _price_lines(run.priced, visitor.house.currency),
     }  # fmt: skip
     status = refused.status if refused else 200
@@ -115,7 +117,7 @@ def _source(request: HttpRequest) -> dict[str, Any]:
         raise Refused("demo_database", "This is the demo’s database.", hint="Connect a source to your own.")
     form = request.POST
     spec: dict[str, Any] = {
-        "name": form.get("name", "").strip() or "default", "kind": "prometheus", "url": form.get("url", "").strip(),
+        "name": form.get("name", "").strip() or DEFAULT, "kind": "prometheus", "url": form.get("url", "").strip(),
         "selector": form.get("selector", "").strip(), "auth": _auth(request),
     }  # fmt: skip
     found = dict(typed("sources", spec))

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
-from django.utils.formats import date_format
+from django.utils.formats import date_format, get_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -157,6 +157,12 @@ def moment(value: datetime | None, zone: Any, with_day: bool = True) -> SafeStri
     local = value.astimezone(zone)
     text = date_format(local, "DATETIME_FORMAT" if with_day else "TIME_FORMAT")
     return format_html('<time datetime="{}">{} {}</time>', f"{value:%Y-%m-%dT%H:%M:%SZ}", text, f"{local:%Z}")
+
+
+@register.simple_tag
+def hover_day() -> str:
+    """Give the pattern with which pictures write the day that one points at."""
+    return str(get_format("PLOT_HOVER_DAY_FORMAT"))
 
 
 @register.simple_tag

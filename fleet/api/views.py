@@ -79,7 +79,9 @@ class Instance(Route):
             raise Http404
         at = self.visitor.now if self.visitor.house.is_replaying else self.visitor.now - BEHIND
         try:
-            record = explain(f"{account}/{external_id}", at, Prices([found.id]), say=verdict_sentence)
+            record = explain(
+                f"{account}/{external_id}", at, Prices([found.id]), say=verdict_sentence, instance_id=found.id
+            )
         except BadInput as error:  # known, but not at this time; its hint would name others' machines
             raise Http404 from error
         record["next"] = [{**one, "sentence": next_sentence(one["what"], one["at"])} for one in record["next"]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from html import escape
 
-from common.figures import Json, var
+from common.figures import ENGLISH_DATES, DateForms, Json, var
 
 STEP_SECONDS = 300
 GAP_BETWEEN_ROWS = 0.18  # of a row's height
@@ -34,6 +34,7 @@ def gpu_activity(
     window_start: int,
     zone: tzinfo,
     step: int = STEP_SECONDS,
+    dates: DateForms = ENGLISH_DATES,
 ) -> Json:
     """Draw one small line per GPU over points that end at ``marks`` (epoch seconds, ``step`` apart).
 
@@ -41,14 +42,14 @@ def gpu_activity(
     """
     start, end = marks[0] - step, marks[-1]
     is_long = end - start > DAYS_AFTER
-    times = [f"{_local(mark, zone):%d %b %H:%M}" if is_long else f"{_local(mark, zone):%H:%M}" for mark in marks]
+    times = [f"{_local(mark, zone):{dates.moment}}" if is_long else f"{_local(mark, zone):%H:%M}" for mark in marks]
     height = 1 / len(rows)
     traces: list[Json] = []
     shapes: list[Json] = []
     notes: list[Json] = []
     layout: Json = {
-        "hovermode": "closest", "margin": {"l": 56, "r": 68, "t": 6, "b": 22}, "shapes": shapes, "annotations": notes,
-        "xaxis": _time_axis(start, end, zone) | {"anchor": "free", "position": 0},
+        "hovermode": "closest", "margin": {"l": 56, "r": 80, "t": 6, "b": 22}, "shapes": shapes, "annotations": notes,
+        "xaxis": _time_axis(start, end, zone, dates) | {"anchor": "free", "position": 0},
         "meta": {"narrow": {"margin": {"l": 50, "r": 10}}},
     }  # fmt: skip
     for index, row in enumerate(rows):
@@ -113,12 +114,12 @@ def _line(value: float, axis: str, dash: str, colour: str) -> Json:
     }  # fmt: skip
 
 
-def _time_axis(start: int, end: int, zone: tzinfo) -> Json:
+def _time_axis(start: int, end: int, zone: tzinfo, dates: DateForms) -> Json:
     """An axis in UTC whose ticks stand at full local hours and say the local time."""
     hours = [at for at in range(start - start % 900, end + 1, 900) if at >= start and _local(at, zone).minute == 0]
     step = next((step for step in TICK_HOURS if len(hours) / step <= MOST_TICKS), TICK_HOURS[-1])
     ticks = [at for at in hours if _hours_since_day_one(_local(at, zone)) % step == 0]
-    form = "%d %b" if step >= 24 else "%d %b %H:%M" if end - start > DAYS_AFTER else "%H:%M"
+    form = dates.day if step >= 24 else dates.moment if end - start > DAYS_AFTER else "%H:%M"
     return {
         "type": "date", "range": [_moment(start), _moment(end)], "tickvals": [_moment(at) for at in ticks],
         "ticktext": [f"{_local(at, zone):{form}}" for at in ticks],

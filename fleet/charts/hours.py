@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, tzinfo
 from typing import Any
 
-from common.figures import Json, var
+from common.figures import ENGLISH_DATES, DateForms, Json, var
 
 STATES = ("working", "low", "held", "empty", "unknown")
 
@@ -16,15 +16,16 @@ def state_bars(
     hours: Mapping[Any, Mapping[str, float]],
     words: Mapping[str, str],
     zone: tzinfo,
+    dates: DateForms = ENGLISH_DATES,
 ) -> Json:
     """Draw one bar per hour or local day of ``times``, split by state; ``hours``: GPU-hours by state at each."""
-    labels = [_label(at, zone) for at in times]
+    labels = [_label(at, zone, dates) for at in times]
     found = [hours.get(at) for at in times]
     traces = [
         {
             "type": "bar", "name": words[state], "x": labels,
             "y": [None if one is None else round(one.get(state, 0.0), 3) for one in found],
-            "marker": {"color": var(state)}, "hovertemplate": f"{words[state]} %{{y:.1f}} h<extra></extra>",
+            "marker": {"color": var(state)}, "hovertemplate": f"{words[state]} %{{y:.1f}} {dates.hours}<extra></extra>",
         }
         for state in STATES
         if any(one and one.get(state) for one in found)
@@ -41,12 +42,12 @@ def state_bars(
     layout: Json = {
         "barmode": "stack", "shapes": gaps, "hovermode": "x unified", "margin": {"l": 44, "r": 12, "t": 8, "b": 26},
         "xaxis": {"type": "category", "tickvals": labels[::step], "range": [-0.5, len(times) - 0.5]},
-        "yaxis": {"ticksuffix": " h"}, "meta": {"narrow": {"margin": {"l": 40, "r": 4}}},
+        "yaxis": {"ticksuffix": f" {dates.hours}"}, "meta": {"narrow": {"margin": {"l": 40, "r": 4}}},
     }  # fmt: skip
     return {"data": traces, "layout": layout}
 
 
-def _label(at: datetime | date, zone: tzinfo) -> str:
+def _label(at: datetime | date, zone: tzinfo, dates: DateForms) -> str:
     if isinstance(at, datetime):
-        return f"{at.astimezone(zone):%d %b %H:%M}"
-    return f"{at:%d %b}"
+        return f"{at.astimezone(zone):{dates.moment}}"
+    return f"{at:{dates.day}}"

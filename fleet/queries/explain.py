@@ -17,7 +17,7 @@ from fleet.domain.quiet import read_samples
 from fleet.models import Exemption, IdleRuleVersion
 from fleet.queries.evidence import percent
 from fleet.queries.findings_now import Scene
-from fleet.queries.fleet_at import FleetAt, Machine, fleet_at, moment
+from fleet.queries.fleet_at import FleetAt, Machine, around, fleet_at, moment
 from fleet.queries.policy_record import exemption_documents, policy_document, references
 from fleet.queries.samples import load_block
 from fleet.queries.verdicts import Say, documents, scene_of
@@ -29,9 +29,15 @@ VERDICT_KEYS = (
 )  # fmt: skip
 
 
-def explain(reference: str, at: datetime, prices: PriceLookup, *, say: Say = lambda _: "") -> dict[str, Any]:
-    """Give the record of an instance, named `id` or `account/id`, as of ``at``. Raises BadInput (unknown_instance)."""
-    fleet = fleet_at(floor_mark(at))
+def explain(
+    reference: str, at: datetime, prices: PriceLookup, *, say: Say = lambda _: "", instance_id: int | None = None
+) -> dict[str, Any]:
+    """Give the record of an instance, named `id` or `account/id`, as of ``at``. Raises BadInput (unknown_instance).
+
+    With its row ``instance_id`` only what it takes is read, however large the fleet.
+    """
+    mark = floor_mark(at)
+    fleet = fleet_at(mark, only=None if instance_id is None else around(instance_id, mark))
     machine = find_machine(fleet, reference)
     scene = scene_of(fleet, [machine.id])
     (document,) = documents(scene, prices, say=say)

@@ -18,6 +18,7 @@ class Progress:
     sources: int
     answered: int
     failing: str
+    error_code: str
     error_message: str
     error_hint: str
     gpus: int
@@ -47,7 +48,8 @@ def progress() -> Progress:
                 WHERE s.is_enabled AND s.kind <> 'activity'
             ), failing AS (SELECT * FROM sources WHERE error_code <> '' ORDER BY name LIMIT 1)
             SELECT (SELECT count(*) FROM sources), (SELECT count(*) FROM sources WHERE collected_until IS NOT NULL),
-                coalesce((SELECT name FROM failing), ''), coalesce((SELECT error_message FROM failing), ''),
+                coalesce((SELECT name FROM failing), ''), coalesce((SELECT error_code FROM failing), ''),
+                coalesce((SELECT error_message FROM failing), ''),
                 coalesce((SELECT error_hint FROM failing), ''), count(*), count(DISTINCT host), count(DISTINCT model),
                 max(last_seen_at), (SELECT count(*) FROM fleet_verdict WHERE subject_kind = 'gpu' AND "end" IS NULL),
                 (SELECT count(*) FROM fleet_meteredspan),

@@ -15,7 +15,7 @@ from django.db import connection
 from numpy.typing import NDArray
 
 from fleet.domain.idle_rule import GpuFacts, IdleRule
-from fleet.queries.inventory import InstanceAt, contested_hosts, instances_at, starts_up_to
+from fleet.queries.inventory import InstanceAt, contested_hosts, has_accounts, instances_at, starts_up_to
 from fleet.queries.ownership import Resolver
 from fleet.queries.policies import IdleVersion, PolicyBook, PolicyOf, policy_rows
 from fleet.queries.power import NEEDS_BASELINE, power_baselines
@@ -192,12 +192,35 @@ def _numbers(values: Any) -> NDArray[np.float64]:
     return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
-def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
-    """Read the fleet as it was at the mark ``at``; also the GPUs of ``gpu_ids`` that stood somewhere before."""
-    gpus = _placed_gpus(at, gpu_ids)
-    resolver = Resolver(at)
-    known_starts = starts_up_to(at)
-    instances = instances_at(at, resolver.newest_attributes(), known_starts)
+def around(instance_id: int, at: datetime) -> list[int]:
+    """Give the instances that judging one of them needs: all nodes of its jobs, and where its GPUs stood."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            WITH here AS (SELECT gpu_id FROM fleet_gpuplacement
+                          WHERE instance_id = %(instance)s AND start <= %(at)s AND ("end" IS NULL OR "end" > %(at)s)),
+                 held AS (SELECT job_id FROM fleet_gpuuse JOIN here USING (gpu_id)
+                          WHERE start <= %(at)s AND ("end" IS NULL OR "end" > %(at)s)),
+                 theirs AS (SELECT gpu_id FROM fleet_gpuuse JOIN held USING (job_id)
+                            WHERE start <= %(at)s AND ("end" IS NULL OR "end" > %(at)s)
+                            UNION SELECT gpu_id FROM here)
+            SELECT DISTINCT instance_id FROM fleet_gpuplacement JOIN theirs USING (gpu_id)
+            WHERE start <= %(at)s AND instance_id IS NOT NULL
+            """,
+            {"instance": instance_id, "at": at},
+        )
+        return sorted({instance_id, *(pk for (pk,) in cursor.fetchall())})
+
+
+def fleet_at(at: datetime, gpu_ids: Collection[int] = (), *, only: Collection[int] | None = None) -> FleetAt:
+    """Read the fleet as it was at the mark ``at``; also the GPUs of ``gpu_ids`` that stood somewhere before.
+
+    ``only``: these instances; what is outside of them is not looked at.
+    """
+    gpus = _placed_gpus(at, gpu_ids, only)
+    resolver = Resolver(at, only)
+    known_starts = starts_up_to(at, only)
+    instances = instances_at(at, resolver.newest_attributes(), known_starts, only)
     rules = policy_rows(at)
     book = PolicyBook(at, rules)
     contested = contested_hosts(at)
@@ -220,12 +243,13 @@ def fleet_at(at: datetime, gpu_ids: Collection[int] = ()) -> FleetAt:
             is_contested=bool(one.host) and one.host in contested and one.account is not None,
             members=tuple(_members([gpus[row] for row in rows], rows, one, at)), placed=tuple(rows),
         )  # fmt: skip
-    jobs, jobs_of = _jobs(at, {gpu.id: row for row, gpu in enumerate(gpus)}, gpus, resolver)
+    jobs, jobs_of = _jobs(at, gpus, resolver, is_whole=only is None)
     _lend_teams(machines, jobs, jobs_of)
     return FleetAt(
         at=at, gpus=gpus, machines=machines, jobs=jobs, organization_rule=organization_rule, starts=starts,
-        has_accounts=any(one.account is not None for one in instances), resolver=resolver, jobs_of=jobs_of,
-        moved=_moved(at, starts), idle_versions=rules.idle_versions,
+        has_accounts=any(one.account is not None for one in instances) if only is None else has_accounts(at),
+        resolver=resolver, jobs_of=jobs_of, idle_versions=rules.idle_versions,
+        moved=_moved(at, starts, None if only is None else [gpu.id for gpu in gpus]),
         power_baselines=power_baselines(at) if any(gpu.vendor == NEEDS_BASELINE for gpu in gpus) else {},
     )  # fmt: skip
 
@@ -245,7 +269,7 @@ def _lend_teams(
                 machines[pk] = replace(machine, team_id=next(iter(one)))
 
 
-def _placed_gpus(at: datetime, gpu_ids: Collection[int]) -> list[GpuRow]:
+def _placed_gpus(at: datetime, gpu_ids: Collection[int], only: Collection[int] | None) -> list[GpuRow]:
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -254,18 +278,21 @@ def _placed_gpus(at: datetime, gpu_ids: Collection[int]) -> list[GpuRow]:
                    p.instance_id, p.host
             FROM fleet_gpuplacement p JOIN fleet_gpu g ON g.id = p.gpu_id
             WHERE p.start <= %(at)s AND p.instance_id IS NOT NULL
+              AND (%(only)s::bigint[] IS NULL OR p.instance_id = ANY(%(only)s))
               AND (p."end" IS NULL OR p."end" > %(at)s OR (
                 p.gpu_id = ANY(%(ids)s) AND NOT EXISTS (
                     SELECT 1 FROM fleet_gpuplacement AS later
                     WHERE later.gpu_id = p.gpu_id AND later.start > p.start AND later.start <= %(at)s)))
             ORDER BY p.instance_id, g.index NULLS LAST, g.uuid, g.mig_instance
             """,
-            {"at": at, "ids": list(gpu_ids)},
+            {"at": at, "ids": list(gpu_ids), "only": None if only is None else list(only)},
         )
         return [GpuRow(*row) for row in cursor.fetchall()]
 
 
-def _moved(at: datetime, starts: Mapping[int, Sequence[float]]) -> dict[int, list[float]]:
+def _moved(
+    at: datetime, starts: Mapping[int, Sequence[float]], gpu_ids: Sequence[int] | None
+) -> dict[int, list[float]]:
     """The starts of GPUs that stood in several machines: those of the machines, and each arrival from another one.
 
     What a GPU did elsewhere is not what the machine did: its clock there begins when it arrives.
@@ -276,10 +303,11 @@ def _moved(at: datetime, starts: Mapping[int, Sequence[float]]) -> dict[int, lis
             SELECT gpu_id, instance_id, extract(epoch FROM start)::float8 FROM fleet_gpuplacement
             WHERE start <= %(at)s AND instance_id IS NOT NULL AND gpu_id IN (
                 SELECT gpu_id FROM fleet_gpuplacement WHERE start <= %(at)s AND instance_id IS NOT NULL
+                  AND (%(gpus)s::bigint[] IS NULL OR gpu_id = ANY(%(gpus)s))
                 GROUP BY gpu_id HAVING count(DISTINCT instance_id) > 1)
             ORDER BY gpu_id, start
             """,
-            {"at": at},
+            {"at": at, "gpus": None if gpu_ids is None else list(gpu_ids)},
         )
         rows = cursor.fetchall()
     found: defaultdict[int, set[float]] = defaultdict(set)
@@ -310,9 +338,10 @@ def _members(gpus: Sequence[GpuRow], rows: Sequence[int], instance: InstanceAt, 
 
 
 def _jobs(
-    at: datetime, row_of: Mapping[int, int], gpus: Sequence[GpuRow], resolver: Resolver
+    at: datetime, gpus: Sequence[GpuRow], resolver: Resolver, *, is_whole: bool
 ) -> tuple[dict[int, Workload], dict[int, list[int]]]:
     """The jobs that hold GPUs now, with whose they are."""
+    row_of = {gpu.id: row for row, gpu in enumerate(gpus)}
     with connection.cursor() as cursor:
         cursor.execute(
             """
@@ -320,9 +349,10 @@ def _jobs(
             FROM fleet_gpuuse u JOIN fleet_job j ON j.id = u.job_id
             WHERE u.start <= %(at)s AND (u."end" IS NULL OR u."end" > %(at)s)
               AND (j.ended_at IS NULL OR j.ended_at > %(at)s)
+              AND (%(gpus)s::bigint[] IS NULL OR u.gpu_id = ANY(%(gpus)s))
             ORDER BY u.job_id, u.gpu_id
             """,
-            {"at": at},
+            {"at": at, "gpus": None if is_whole else list(row_of)},
         )
         uses = [use for use in cursor.fetchall() if use[1] in row_of]
     rows: defaultdict[int, list[int]] = defaultdict(list)

@@ -34,22 +34,28 @@ def instances_at(
     at: datetime,
     attributes: Mapping[int, Mapping[str, Any]] | None = None,
     starts: Mapping[int, Sequence[datetime]] | None = None,
+    only: Collection[int] | None = None,
 ) -> list[InstanceAt]:
     """Give every instance that was there at ``at``, in any state, in the order of account and id.
 
     ``attributes``, ``starts``: what `versions` and `starts_up_to` say at ``at``, where they are read already.
+    ``only``: of these instances.
 
     An instance of an account is there once the first of its runs has begun (terminated ones too); a host that no
     account knows is there while a GPU stands in it.
     """
-    states = {row.instance_id: row for row in _open_at(InstanceState.objects.all(), at)}
+    within = {} if only is None else {"instance_id__in": only}
+    states = {row.instance_id: row for row in _open_at(InstanceState.objects.filter(**within), at)}
     standing = set(
-        _open_at(GpuPlacement.objects.filter(instance__account=None), at).values_list("instance_id", flat=True)
+        _open_at(GpuPlacement.objects.filter(instance__account=None, **within), at).values_list(
+            "instance_id", flat=True
+        )
     )
-    attributes = versions(at) if attributes is None else attributes
-    started = {pk: known[-1] for pk, known in (starts_up_to(at) if starts is None else starts).items()}
+    attributes = versions(at, only) if attributes is None else attributes
+    started = {pk: known[-1] for pk, known in (starts_up_to(at, only) if starts is None else starts).items()}
     found = []
-    rows = Instance.objects.order_by(F("account__name").asc(nulls_first=True), "external_id", "pk")
+    chosen = Instance.objects.all() if only is None else Instance.objects.filter(pk__in=only)
+    rows = chosen.order_by(F("account__name").asc(nulls_first=True), "external_id", "pk")
     named: Iterable[tuple[int, str, str | None, str]] = rows.values_list("pk", "external_id", "account__name", "host")
     for pk, external_id, account, host in named:
         state = states[pk].state if pk in states else None
@@ -87,18 +93,26 @@ def versions(at: datetime, instance_ids: Collection[int] | None = None) -> dict[
     return dict(newest.values_list("instance_id", "attributes"))
 
 
-def starts_up_to(at: datetime) -> dict[int, list[datetime]]:
-    """Give every start up to ``at`` that is known of an instance, in order.
+def starts_up_to(at: datetime, only: Collection[int] | None = None) -> dict[int, list[datetime]]:
+    """Give every start up to ``at`` that is known of an instance (``only``: of these), in order.
 
     They are its launch, its last start as told, and the beginnings of runs of `running`.
     """
     found: defaultdict[int, set[datetime]] = defaultdict(set)
     ran = InstanceState.objects.filter(state=ProviderState.RUNNING, start__lte=at, start__gt=BEGINNING)
+    told = Instance.objects.all()
+    if only is not None:
+        ran, told = ran.filter(instance_id__in=only), told.filter(pk__in=only)
     for pk, start in ran.values_list("instance_id", "start"):
         found[pk].add(start)
-    for pk, launched, started in Instance.objects.values_list("pk", "launched_at", "last_started_at"):
+    for pk, launched, started in told.values_list("pk", "launched_at", "last_started_at"):
         found[pk].update(moment for moment in (launched, started) if moment is not None and moment <= at)
     return {pk: sorted(starts) for pk, starts in found.items() if starts}
+
+
+def has_accounts(at: datetime) -> bool:
+    """Whether any account knew an instance at ``at``."""
+    return _open_at(InstanceState.objects.filter(instance__account__isnull=False), at).exists()
 
 
 def contested_hosts(at: datetime) -> set[str]:

@@ -37,6 +37,8 @@ class MachineNow:
     reason: str
     since: datetime | None
     evidence: Mapping[str, Any]
+    quiet_since: datetime | None = None  # of one that is quiet and not idle yet, which it would be at ``idle_at``
+    idle_at: datetime | None = None
 
     @property
     def path(self) -> str:
@@ -83,11 +85,12 @@ _MACHINES = """
            coalesce(nullif(i.attributes ->> 'gpu_model', ''),
                     (SELECT min(g.model) FROM fleet_gpu g WHERE g.instance_id = i.id), ''),
            coalesce(i.attributes ->> 'owner', ''), i.state, coalesce(v.state, ''), coalesce(v.reason, ''), v.since,
-           (v.evidence || coalesce(f.evidence, '{{}}'))::text
+           (v.evidence || coalesce(f.evidence, '{{}}'))::text, w.quiet_since, w.idle_at
     FROM fleet_instance i LEFT JOIN fleet_account a ON a.id = i.account_id
     LEFT JOIN fleet_verdict v ON v.subject_kind = 'instance' AND v.subject_id = i.id AND v."end" IS NULL
     LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'instance' AND f.subject_id = i.id
         AND f.closed_at IS NULL
+    LEFT JOIN fleet_waiting w ON w.instance_id = i.id
     WHERE {condition} AND (i.id = ANY(%(ids)s) OR (%(present)s AND i.state NOT IN ('terminated', 'gone')
         AND (%(any_owner)s OR lower(i.attributes ->> 'owner') = ANY(%(owners)s))))
     ORDER BY i.external_id, i.id

@@ -52,6 +52,7 @@ class Group:
     gpus: int
     by_state: Mapping[str, int]
     idle_per_hour: Mapping[str, Decimal]
+    idle_unpriced: int
     not_seen: int
     missing: int
     drawn: SafeString
@@ -146,7 +147,7 @@ def _group(
     gaps = gaps_of(machines)
     models = Counter(one.model for one in machines if one.model)
     shown = () if level == CLOSED else machines[:MOST_CELLS]
-    idle, _unpriced = _per_hour([one for one in machines if one.state in IDLE], prices)
+    idle, unpriced = _per_hour([one for one in machines if one.state in IDLE], prices)
     return Group(
         key=key,
         name=name,
@@ -156,6 +157,7 @@ def _group(
         gpus=sum(counts.values()),
         by_state={state: counts[state] for state in SHOWN_STATES if counts[state]},
         idle_per_hour=idle,
+        idle_unpriced=unpriced,
         not_seen=gaps.not_seen,
         missing=gaps.missing,
         drawn=format_html_join("", "{}", ((_strip(one) if level == GPUS else _cell(one),) for one in shown)),

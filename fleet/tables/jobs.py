@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from common.cells import Kind, Link, Money
 from common.listed import Total
@@ -27,16 +27,16 @@ JOBS = TableSpec(
         Column("state", gettext_lazy("State"), Kind.STATE, template="fleet/_job_state.html"),
         Column("started", gettext_lazy("Started"), Kind.MOMENT, in_page=False),
         Column("ended", gettext_lazy("Ended"), Kind.MOMENT, sortable=False, in_page=False),
-        Column("nodes", gettext_lazy("Machines"), Kind.NUMBER, desk=True),
-        Column("gpus", gettext_lazy("GPUs"), Kind.NUMBER),
+        Column("gpus", gettext_lazy("GPUs"), Kind.NUMBER, note="on"),
+        Column("nodes", gettext_lazy("Machines"), Kind.NUMBER, in_page=False),
         Column("ran_for", gettext_lazy("Run time"), Kind.SPAN),
         Column("gpu_hours", gettext_lazy("GPU-hours"), Kind.HOURS, total=True),
+        Column("cost", gettext_lazy("Cost"), Kind.MONEY, total=True, template="fleet/_month_cost.html"),
         Column("hours", gettext_lazy("What they did"), Kind.MIX, sortable=False, desk=True, parts=HOUR_STATES),
         Column(
             "mean", gettext_lazy("Mean activity"), Kind.PERCENT,
             help=gettext_lazy("Over its life, as of its newest verdict"),
         ),
-        Column("cost", gettext_lazy("Cost"), Kind.MONEY, total=True, template="fleet/_month_cost.html"),
         Column("advice", gettext_lazy("Advice"), template="fleet/_advice_cell.html", desk=True),
     ),
     default_sort="-started",
@@ -58,6 +58,7 @@ class JobLine:
     ended: datetime | None
     nodes: int | None
     gpus: int | None
+    on: str
     ran_for: timedelta
     gpu_hours: float | None
     hours: Mapping[str, float]
@@ -92,6 +93,7 @@ def job_line(row: Any, team_names: Mapping[int, str], now: datetime) -> JobLine:
         ended=row.ended_at,
         nodes=row.nodes or None,
         gpus=row.gpus or None,
+        on=ngettext("%(n)d machine", "%(n)d machines", row.nodes) % {"n": row.nodes} if row.nodes > 1 else "",
         ran_for=(row.ended_at or now) - row.started_at,
         gpu_hours=total or None,
         hours={state: value for state, value in row.hours.items() if value},

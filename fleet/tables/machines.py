@@ -34,7 +34,10 @@ MACHINES = TableSpec(
         Column("sku", gettext_lazy("Type"), in_page=False, sortable=False),
         Column("region", gettext_lazy("Region"), Kind.TEXT, in_page=False),
         Column("per_hour", gettext_lazy("Per hour"), Kind.PER_HOUR, total=True, template="fleet/_per_hour.html"),
-        Column("cost", gettext_lazy("This month"), Kind.MONEY, total=True, template="fleet/_month_cost.html"),
+        Column(
+            "cost", gettext_lazy("This month"), Kind.MONEY, total=True, currency="cost_currency",
+            template="fleet/_month_cost.html",
+        ),
         Column(
             "used", gettext_lazy("In use, 7 days"), Kind.PERCENT, places=0,
             help=gettext_lazy("Working time, of the GPU-hours seen in the last seven days"),
@@ -72,7 +75,6 @@ class MachineLine:
     is_billed: bool
     cost: Money
     costs: Sequence[Money]
-    currency: str
     used: float | None
     findings: int | None
     finding_kinds: str
@@ -110,7 +112,6 @@ def machine_line(row: Any, team_names: Mapping[int, str], now: datetime) -> Mach
         is_billed=row.is_billed,
         cost=costs[0] if costs else Money(None, ""),
         costs=costs,
-        currency=costs[0].currency if costs and costs[0].amount is not None else row.currency,
         used=row.used_pct,
         findings=len(row.findings) or None,
         finding_kinds=kinds,
@@ -133,6 +134,6 @@ def spread(line: MachineLine) -> Iterator[MachineLine]:
     for more in line.costs[1:]:
         if more.amount is not None:
             yield MachineLine(
-                **{**vars(line), "cost": more, "currency": more.currency, "gpus": 0, "findings": None,
+                **{**vars(line), "cost": more, "gpus": 0, "findings": None,
                    "per_hour": Money(None, more.currency)}
             )  # fmt: skip

@@ -20,6 +20,7 @@ from billing.queries.usage import Of, days_of, hour_rows
 from common.exports import file_answer
 from common.listing import read_listing
 from common.periods import iso, local_day
+from common.words import date_forms
 from fleet.charts.activity import STEP_SECONDS, gpu_activity
 from fleet.domain.idle_cost import cost_of
 from fleet.domain.next_steps import next_steps
@@ -80,7 +81,7 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
     minutes = _idle_minutes(record, visitor)
     base = behind(record, visitor.every_team, visitor.now)
     happened = happened_on(record.id, span.period, visitor.everything)
-    context = {
+    context: dict[str, Any] = {
         "visitor": visitor,
         "live": RENEWED if span.key == "24h" else None,
         "record": record,
@@ -103,11 +104,11 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
         "rule_text": rule_text(base.matched),
         "jobs": job_rows(base.jobs, visitor.teams, visitor.everything.covers, visitor.now),
     }
-    context |= _activity(record, base, span, visitor)
+    context |= _activity(record, base, span, visitor, context["hours_csv"])
     return render(request, "fleet/instance.html", context)
 
 
-def _activity(record: Record, base: Behind, span: Span, visitor: Visitor) -> dict[str, Any]:
+def _activity(record: Record, base: Behind, span: Span, visitor: Visitor, csv: str) -> dict[str, Any]:
     """Give the picture of the span, and what happens next, from the same samples where these are enough."""
     activity = activity_of(record.gpus, base.rule, base.started, visitor.now)
     # A GPU that was not seen for a day was exchanged, and has no say any more.
@@ -122,7 +123,7 @@ def _activity(record: Record, base: Behind, span: Span, visitor: Visitor) -> dic
     zone = visitor.house.zone
     found: dict[str, Any] = {"next": [next_sentence(what, _iso(at), zone) for what, at in steps]}
     if visitor.now - span.period.start > timedelta(days=settings.SAMPLE_DAYS):
-        return found | {"bars": bars_of(Of(instance_id=record.id), span.period, visitor)}
+        return found | {"bars": bars_of(Of(instance_id=record.id), span.period, visitor, csv)}
     picture = _newest(activity, base, visitor) if span.key == "24h" else _traced(record, base, span, activity, visitor)
     return found | ({"activity": picture} if picture else {})
 
@@ -135,7 +136,7 @@ def _newest(activity: Activity, base: Behind, visitor: Visitor) -> dict[str, Any
         return None
     figure = gpu_activity(
         activity.marks, rows, threshold_pct=base.rule.threshold_pct, window_start=activity.window_start,
-        zone=visitor.house.zone,
+        zone=visitor.house.zone, dates=date_forms(),
     )  # fmt: skip
     start, end = _moment(activity.marks[0] - STEP_SECONDS), _moment(activity.marks[-1])
     return {
@@ -154,7 +155,7 @@ def _traced(record: Record, base: Behind, span: Span, activity: Activity, visito
     rows = activity_rows(found.gpus, GPUS_IN_PICTURE)
     figure = gpu_activity(
         found.marks, rows, threshold_pct=base.rule.threshold_pct, window_start=activity.window_start,
-        zone=visitor.house.zone, step=found.step,
+        zone=visitor.house.zone, step=found.step, dates=date_forms(),
     )  # fmt: skip
     return {
         "figure": figure, "rows": len(rows), "all": len(found.gpus), "signals": sorted(signals),

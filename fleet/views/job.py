@@ -16,6 +16,7 @@ from billing.queries.usage import Of, days_of, hour_rows
 from common.exports import file_answer
 from common.listing import read_listing
 from common.periods import STEP, Period, floor_mark, local_day, parse_moment
+from common.words import date_forms
 from fleet.charts.activity import gpu_activity
 from fleet.domain.states import IDLE
 from fleet.filters import address
@@ -50,6 +51,7 @@ def job(request: HttpRequest, visitor: Visitor, source: str, external_id: str) -
     zone = visitor.house.zone
     days = Days(local_day(life.start, zone), local_day(life.end, zone) + timedelta(days=1))
     spend = days_of(Of(job_id=record.id), days, visitor.everything)
+    csv = address(request.GET, **{"as": "csv"})
     is_idle = record.state in IDLE and record.ended_at is None
     context: dict[str, Any] = {
         "visitor": visitor,
@@ -66,8 +68,8 @@ def job(request: HttpRequest, visitor: Visitor, source: str, external_id: str) -
         "places": place_rows(record.places, visitor.everything.covers, visitor.now),
         "gpus": len({gpu for place in record.places for gpu in place.gpu_ids}),
         "band": band_of(record.history, life),
-        "picture": bars_of(Of(job_id=record.id), life, visitor),
-        "hours_csv": address(request.GET, **{"as": "csv"}),
+        "picture": bars_of(Of(job_id=record.id), life, visitor, csv),
+        "hours_csv": csv,
     }
     return render(request, "fleet/job.html", context | _activity(record, life, visitor))
 
@@ -104,7 +106,7 @@ def _activity(record: JobRecord, life: Period, visitor: Visitor) -> dict[str, An
     rows = traced_rows(found.gpus, GPUS_IN_PICTURE)
     figure = gpu_activity(
         found.marks, rows, threshold_pct=float(record.evidence.get("threshold_pct") or 5), window_start=0,
-        zone=visitor.house.zone, step=found.step,
+        zone=visitor.house.zone, step=found.step, dates=date_forms(),
     )  # fmt: skip
     signals = sorted({str(one.signal) for one in found.gpus if one.signal})
     return {

@@ -7,9 +7,15 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.db import transaction
+
 from common.declared import Change, Spec, Verb, differing, settle_leftovers
+from common.errors import Refused
+from people.actions.audit import record
+from people.actions.authority import authority_of
 from people.actions.past import keep_month_length
-from people.models import KeptSection, Organization
+from people.models import KeptSection, Organization, User
+from people.roles import Right
 
 PLAIN = ("name", "currency", "time_zone")
 
@@ -62,3 +68,27 @@ def declare_kept_sections(sections: Mapping[str, Any], *, prune: bool) -> list[C
         changes.append(Change(verb, "section", name, ("content",) if verb is Verb.CHANGED else ()))
     left = settle_leftovers("section", rows, sections, prune=prune, remove=lambda row: row.delete())
     return [*changes, *left]
+
+
+@transaction.atomic
+def change_organization(spec: Spec, *, now: datetime, by: User) -> bool:
+    """Change name, currency and zone by hand; say whether something is different.
+
+    Raises Refused (not_permitted, managed_by_file).
+    """
+    authority_of(by).demand(Right.MANAGE_SETTINGS)
+    row = Organization.objects.select_for_update().get(pk=1)
+    if row.declared is not None:
+        raise Refused(
+            "managed_by_file", "fleet.yaml manages the organisation.", hint="Change it there, apply it again."
+        )
+    changed = {key: [getattr(row, key), spec[key]] for key in PLAIN if getattr(row, key) != spec[key]}
+    for key in changed:
+        setattr(row, key, spec[key])
+    if changed:
+        row.save(update_fields=list(changed))
+        record(
+            now=now, by=by.email, action="change_organization", subject_kind="organization", subject=row.name,
+            changes=changed,
+        )  # fmt: skip
+    return bool(changed)

@@ -223,6 +223,17 @@ def tokens_of(owner: User | None = None) -> list[ApiToken]:
     return list(rows.order_by(F("revoked_at").asc(nulls_first=True), "-expires_at", "pk"))
 
 
+def team_members() -> dict[str, list[int]]:
+    """Give the teams of each person who has a role for one, by address and by what stands before its @, casefolded."""
+    found: dict[str, list[int]] = {}
+    rows = RoleGrant.objects.filter(user__is_active=True, team__isnull=False).order_by("team_id")
+    for email, team_id in rows.values_list("user__email", "team_id"):
+        for name in (email.casefold(), email.casefold().split("@", maxsplit=1)[0]):
+            if team_id not in found.setdefault(name, []):
+                found[name].append(team_id)
+    return found
+
+
 def roles_everywhere(user: User) -> frozenset[str]:
     """Give the roles that a person has without a team, so for the whole organisation."""
     return frozenset(RoleGrant.objects.filter(user=user, team=None).values_list("role", flat=True))

@@ -36,6 +36,7 @@ export const draw = () => {
     drawn.set(plot, scheme + text);
     const figure = resolve(JSON.parse(text));
     const layout = { ...figure.layout, template };
+    if (layout.xaxis?.hoverformat) layout.xaxis = { ...layout.xaxis, hoverformat: document.documentElement.dataset.hoverDay };
     if (plot.clientWidth < NARROW) {
       for (const [key, value] of Object.entries(layout.meta?.narrow ?? {})) layout[key] = { ...layout[key], ...value };
       layout.annotations = (layout.annotations ?? []).filter((one) => one.name !== "wide");

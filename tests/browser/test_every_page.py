@@ -23,6 +23,9 @@ PLACES = [
     (worlds.long_names, ["/", "/idle/", f"/instances/lab/{worlds.LONG_HOST}/"]),
     (worlds.replayed, ["/", "/idle/"]),
     (worlds.month_with_idle_machines, ["/settings/tokens/", "/api/docs/"]),
+    (worlds.source_fails, ["/sources/", "/sources/prom-main/", "/start/", "/settings/"]),
+    (worlds.month_with_idle_machines, ["/sources/", "/settings/people/", "/settings/teams/", "/audit/", "/start/"]),
+    (worlds.nothing_connected, ["/start/", "/sources/", "/settings/sections/policies/"]),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from datetime import UTC, datetime
 
 import pytest
@@ -54,7 +56,7 @@ def test_filters_stand_in_the_url(finance: Client) -> None:
     grant("ada@example.com", at=datetime(2026, 3, 11, 23, 0, tzinfo=UTC))  # midnight in Berlin
 
     def found(query: str) -> int:
-        return int(finance.get(f"/audit/?{query}").context["page"].paginator.count)
+        return int(finance.get(f"/audit/?{query}").context["table"].count)
 
     assert found("by=ada@example.com") == 3
     assert found("q=A%25B") == 1
@@ -89,6 +91,21 @@ def test_sentences_tell_what_happened(finance: Client) -> None:
 def test_each_event_has_a_sentence(event: dict[str, object], said: str) -> None:
     whole = {"by": "me", "subject": "it", "reason": "", "details": {}, **event}
     assert sentence(whole) == said
+
+
+def test_the_trail_as_a_file_has_every_row_and_no_formula(finance: Client) -> None:
+    for number in range(60):
+        grant("ada@example.com", subject=f"=cmd{number}")
+    grant("eve@example.com")
+    text = finance.get("/audit/?by=ada@example.com&as=csv").getvalue().decode("utf-8-sig")
+    rows = list(csv.reader(io.StringIO(text)))
+    assert len(rows) == 61
+    assert rows[0][1:3] == ["What happened", "Who"]
+    assert not [cell for row in rows for cell in row if cell.startswith("=")]
+    raw = finance.get("/audit/?by=ada@example.com&as=csv-raw").getvalue().decode()
+    assert "2026-03-10T12:00:00Z" in raw
+    assert finance.get("/audit/?as=xlsx").getvalue()[:2] == b"PK"
+    assert finance.get("/audit/?as=pdf").status_code == 400
 
 
 def test_names_from_outside_are_text(finance: Client) -> None:

@@ -18,7 +18,16 @@ pytestmark = pytest.mark.django_db
 JUNE = date(2025, 6, 3)
 # Every team has an amount of its own, so that any sum tells which teams are in it.
 AMOUNTS = {"nlp": "1001", "nlp-eval": "1020", "vision": "1300", "robotics": "4000", "": "70707"}
-PAGES = ["/", "/?month=2025-06", "/teams.csv?month=2025-06", "/idle/", "/idle/top/"]
+PAGES = [
+    "/",
+    "/?month=2025-06",
+    "/?as=manager&month=2025-06",
+    "/teams/?month=2025-06",
+    "/teams/?by=cost_center&as=csv",
+    "/teams.csv?month=2025-06",
+    "/idle/",
+    "/idle/top/",
+]
 
 
 @pytest.fixture
@@ -77,10 +86,10 @@ def test_a_page_holds_nothing_of_other_teams(client: Client, teams: dict[str, Te
 @pytest.mark.parametrize("who", CAST)
 def test_totals_and_counts_are_of_visible_teams_only(client: Client, teams: dict[str, Team], who: str) -> None:
     sign_in(client, who, teams)
-    page = body(client, "/?month=2025-06")
+    page = body(client, "/?as=manager&month=2025-06")
     total = sum(float(AMOUNTS[name]) for name in SEES[who])
     assert f"<strong>${total:,.2f}</strong>" in page
-    assert f'<span class="muted small">{len(SEES[who])}</span>' in page
+    assert re.search(rf">{len(SEES[who])} machines?<", page)
     assert f"of {len(SEES[who])} GPU-hours seen" in page
 
 

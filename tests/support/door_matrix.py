@@ -77,6 +77,27 @@ LINES = [
     Line(
         "settings/tokens/", "/settings/tokens/", (302, 404, 404, 404, 404, 404, 404), "POST", {"revoke": "zzzzzzzzzz"}
     ),
+    # money: teams, prices, what is unassigned
+    Line("teams/", "/teams/", PAGE),
+    Line("teams/", "/teams/?by=cost_center&as=csv-raw", PAGE),
+    Line("teams/", "/teams/?by=nothing", (302, 400, 400, 400, 400, 400, 400)),
+    Line("teams/", "/teams/?team=nlp", OF_A_TEAM),
+    Line("teams/<str:name>/", "/teams/nlp/", OF_A_TEAM),
+    Line("teams/<str:name>/", "/teams/nlp/?as=xlsx", OF_A_TEAM),
+    Line("teams/<str:name>/", "/teams/nlp/", NOT_HERE, "POST"),
+    Line("unassigned/", "/unassigned/", PAGE),
+    Line("unassigned/", "/unassigned/?as=csv", PAGE),
+    Line("unassigned/", "/unassigned/", (302, 400, 400, 400, 400, 400, 400), "POST", {"act": "no-such"}),
+    Line(
+        "unassigned/",
+        "/unassigned/",
+        (302, 404, 404, 404, 403, 403, 400),
+        "POST",
+        {"act": "claim", "team": "nlp", "kind": "instance", "id": "999999999", "since": "now"},
+    ),
+    Line(
+        "unassigned/", "/unassigned/", (302, 404, 404, 404, 404, 404, 404), "POST", {"act": "take_back", "claim": "9"}
+    ),
     # sources, first run, settings
     Line("sources/", "/sources/", PAGE),
     Line("sources/", "/sources/", NOT_HERE, "POST"),
@@ -84,6 +105,12 @@ LINES = [
     Line("sources/check/", "/sources/check/", NOT_HERE),
     Line("sources/<str:name>/", "/sources/prom-main/", (302, 404, 404, 404, 200, 200, 200)),
     Line("start/", "/start/", ADMINS),
+    Line("settings/", "/settings/", ADMINS),
+    Line("settings/", "/settings/", (302, 403, 403, 403, 403, 403, 400), "POST", {"act": "organization", "name": ""}),
+    Line("settings/", "/settings/", (302, 403, 403, 403, 403, 403, 404), "POST", {"act": "test", "channel": "no-such"}),
+    Line("settings/fleet.yaml", "/settings/fleet.yaml", ADMINS),
+    Line("settings/sections/<slug:name>/", "/settings/sections/policies/", ADMINS),
+    Line("settings/sections/<slug:name>/", "/settings/sections/no-such/", (302, 403, 403, 403, 403, 403, 404)),
     Line(
         "start/", "/start/", (302, 403, 403, 403, 403, 403, 400), "POST", {"act": "connect", "url": "http://10.0.0.1"}
     ),

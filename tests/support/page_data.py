@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from billing.models import InstancePrice, TeamDay
+from billing.models import InstancePrice, MachineDay, TeamDay
 from common.periods import floor_mark
 from fleet.actions.samples import store_block
 from fleet.domain.samples import empty_block
@@ -165,3 +165,13 @@ def samples(row: Instance, now: datetime, *, quiet_hours: float = 2, gap_hours: 
     block.first_at[:, lost], block.last_at[:, lost] = np.nan, np.nan
     block.points[:, lost], block.minutes[:, lost] = 0, 0
     store_block(block)
+
+
+def machine_day(
+    day: date, machine: Instance, team: Team | None, money: dict[str, str], hours: dict[str, float], **more: Any
+) -> MachineDay:
+    """Make one row of a machine's day; ``money`` and GPU-``hours`` by state."""
+    values: dict[str, Any] = {"currency": "USD", "gpu_model": "H100", **more}
+    values |= {state: Decimal(amount) for state, amount in money.items()}
+    values |= {f"{state}_ms": round(value * 3_600_000) for state, value in hours.items()}
+    return MachineDay.objects.create(day=day, instance=machine, team=team, **values)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fleet.models import Exemption, Gpu, GpuUse, IdleRuleVersion, Instance, Job, JobRun, Policy, Source, SourcePull
 from people.actions.world import advance_world
 from people.models import Organization, Team, User
-from tests.support.page_data import PASSWORD, company, machine, month_of, person, samples, team_day
+from tests.support.page_data import PASSWORD, company, machine, machine_day, month_of, person, samples, team_day
 
 LONG_HOST = "ip-10-120-233-17.eu-central-1.compute.internal.research-platform-production-k8s-gpu-pool-a.example.com"
 ADMIN = "ingrid@example.com"
@@ -158,3 +158,15 @@ def no_grant() -> None:
     """Somebody whom nobody has given a role yet."""
     company()
     person(ADMIN, password=PASSWORD)
+
+
+def money_month() -> None:
+    """The idle machines of `month_with_idle_machines` with what each cost by the day, and cost centres."""
+    month_with_idle_machines()
+    Team.objects.filter(name__startswith="nlp").update(cost_center="R-100")
+    Team.objects.filter(name="vision").update(cost_center="R-200")
+    for row in Instance.objects.select_related("team"):
+        for day in range(1, 31):
+            machine_day(
+                date(2025, 6, day), row, row.team, {"working": "120.5", "held": "31.25"}, {"working": 9, "held": 3}
+            )

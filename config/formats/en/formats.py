@@ -14,3 +14,7 @@ FIRST_OF_SAME_YEAR_FORMAT = "j M"
 LAST_OF_SAME_YEAR_FORMAT = "j M Y"
 FIRST_OF_SAME_NOTHING_FORMAT = "j M Y"
 LAST_OF_SAME_NOTHING_FORMAT = "j M Y"
+# What pictures write with: patterns of strftime; the last one is read by plotly, whose patterns are the same.
+PLOT_DAY_FORMAT = "%d %b"
+PLOT_MOMENT_FORMAT = "%d %b %H:%M"
+PLOT_HOVER_DAY_FORMAT = "%-d %b %Y"

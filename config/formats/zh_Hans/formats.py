@@ -14,3 +14,7 @@ FIRST_OF_SAME_YEAR_FORMAT = "Y年n月j日"
 LAST_OF_SAME_YEAR_FORMAT = "n月j日"
 FIRST_OF_SAME_NOTHING_FORMAT = "Y年n月j日"
 LAST_OF_SAME_NOTHING_FORMAT = "Y年n月j日"
+# What pictures write with: patterns of strftime; the last one is read by plotly, whose patterns are the same.
+PLOT_DAY_FORMAT = "%-m月%-d日"
+PLOT_MOMENT_FORMAT = "%-m月%-d日 %H:%M"
+PLOT_HOVER_DAY_FORMAT = "%Y年%-m月%-d日"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from common.errors import BadInput
-from fleet.models import Exemption, IdleRuleVersion, Policy
+from fleet.models import Exemption, GpuPlacement, IdleRuleVersion, Policy
 from fleet.queries.explain import explain
+from fleet.queries.fleet_at import around
 from fleet.sentences import verdict_sentence
-from tests.support.sampled_fleet import NoPrices, at, machine, play
+from tests.support.sampled_fleet import NoPrices, at, job, machine, play
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +60,28 @@ def test_record_of_a_quiet_machine() -> None:
     assert (record["vetoes"], record["release"]) == ([], None)
     # memory is empty since 09:00: the shorter window counts
     assert record["next"] == [{"what": "idle_at_the_earliest_if_quiet_from_now_on", "at": "2025-06-03T10:00:00Z"}]
+
+
+def test_reading_only_what_it_takes_changes_no_word() -> None:
+    """Nodes of one job, a GPU that moved, a host that no account knows, a machine that nobody else touches."""
+    nodes = [machine(f"i-{name}", gpus=2) for name in ("one", "two", "three", "alone")]
+    stranger = machine("i-host", account=None)
+    for _, gpus in (*nodes, stranger):
+        for gpu in gpus:
+            play(gpu, "08:00", "09:00", gpu_util=90, memory_mib=40_000)
+            play(gpu, "09:00", "11:00", gpu_util=1, memory_mib=40_000)
+    job("train", [nodes[0][1][0], nodes[1][1][1]], "08:00", owner="dev@example.com")
+    (moved, _) = nodes[2][1]
+    GpuPlacement.objects.filter(gpu=moved.row).update(end=at("09:30"))
+    GpuPlacement.objects.create(gpu=moved.row, start=at("09:30"), host=nodes[0][0].host, instance=nodes[0][0])
+
+    for row, _ in (*nodes, stranger):
+        name = f"{row.account.name if row.account else '-'}/{row.external_id}"
+        whole = explain(name, at("11:00"), NoPrices(), say=verdict_sentence)
+        assert explain(name, at("11:00"), NoPrices(), say=verdict_sentence, instance_id=row.pk) == whole
+    assert around(nodes[3][0].pk, at("11:00")) == [nodes[3][0].pk]
+    assert around(nodes[1][0].pk, at("11:00")) == sorted(node.pk for node, _ in nodes[:2])
+    assert around(nodes[0][0].pk, at("11:00")) == sorted(node.pk for node, _ in nodes[:3])
 
 
 def test_what_it_foretells_comes_true() -> None:
