@@ -25,7 +25,7 @@ def sees_all(visitor: Visitor) -> bool:
 
 def having(right: str) -> Callable[[Visitor], bool]:
     """For who has a right of people/roles.py, for some team at least."""
-    return lambda visitor: right in getattr(visitor, "rights", ())
+    return lambda visitor: right in visitor.rights
 
 
 @dataclass(frozen=True)
