@@ -27,7 +27,15 @@ SIZES = (1_000, 10_000)
 ROUNDS = 80
 PAGES = {
     "overview": "/",
+    "overview of a manager": "/?as=manager",
+    "overview of finance": "/?as=finance",
+    "overview of an engineer": "/?as=engineer",
     "overview of a team": "/?team=team-3",
+    "teams": "/teams/",
+    "cost centres": "/teams/?by=cost_center",
+    "a team": "/teams/team-3/",
+    "prices": "/prices/",
+    "unassigned": "/unassigned/",
     "idle fragment": "/idle/top/",
     "idle list": "/idle/",
     "fleet map": "/fleet/",

@@ -25,7 +25,7 @@ def sees_all(visitor: Visitor) -> bool:
 
 def having(right: str) -> Callable[[Visitor], bool]:
     """For who has a right of people/roles.py, for some team at least."""
-    return lambda visitor: right in getattr(visitor, "rights", ())
+    return lambda visitor: right in visitor.rights
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ ITEMS = (
     Item(("prices",), _("Prices"), "charges", "money", sees_all),
     Item(("start",), _("First steps"), "check", "settings", having("manage_settings")),
     Item(("sources", "source"), _("Sources"), "health", "settings"),
-    Item(("settings",), _("Settings"), "settings", "settings"),
+    Item(("settings", "settings_section"), _("Settings"), "settings", "settings", having("manage_settings")),
     Item(("people", "team_settings"), _("People"), "teams", "settings", having("invite")),
     Item(("audit",), _("Audit"), "audit", "settings", having("read_audit")),
     Item(("tokens",), _("Tokens"), "keep", "settings"),

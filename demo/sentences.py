@@ -42,8 +42,8 @@ WORDS: Mapping[str, Told] = {
             " and the window must be covered. Its owner is told once for the whole episode, with what it has cost."
         ),
         (
-            (5, _("The machine waits under “Will be called idle next”, with the time at which it would be.")),
-            (35, _("It is idle, with peak, samples and cost. One message to its owner, no second one.")),
+            (20, _("The machine waits under “Will be called idle next”, with the time at which it would be.")),
+            (37, _("It is idle, with peak, samples and cost. One message to its owner, no second one.")),
         ),
         _("The first busy sample makes it working again; the finding closes with the second one in a row."),
         (IDLE, FLEET),
@@ -73,7 +73,7 @@ WORDS: Mapping[str, Told] = {
             " told, and the time is metered as working: a wait of the job is not sold as waste."
         ),
         (
-            (10, _("The machines still work by their window, and wait under “Will be called idle next”.")),
+            (20, _("The machines still work by their window, and wait under “Will be called idle next”.")),
             (45, _("Nobody was told anything.")),
         ),
         _("The jobs go on, and the waiting list is empty again."),
@@ -88,7 +88,7 @@ WORDS: Mapping[str, Told] = {
         ),
         (
             (5, _("The machine is working by utilisation, its other signals are at rest.")),
-            (35, _("The finding “suspected hang” is there, with the measured power, and one message.")),
+            (37, _("The finding “suspected hang” is there, with the measured power, and one message.")),
         ),
         _("The job works again, and the finding closes."),
         (("/jobs/", _("Jobs")),),

@@ -64,6 +64,7 @@ class Right(StrEnum):
     SEE = "see"
     USE_TOKENS = "use_tokens"
     CLAIM = "claim"
+    SET_PRICES = "set_prices"
     INVITE = "invite"
     READ_AUDIT = "read_audit"
     MANAGE_PEOPLE = "manage_people"
@@ -95,6 +96,10 @@ RULES = (
     Rule(Right.SEE, _("See machines, jobs, findings, spend and utilisation"), EVERYBODY),
     Rule(Right.USE_TOKENS, _("Make tokens for programs, which show what the person sees"), EVERYBODY),
     Rule(Right.CLAIM, _("Claim unassigned machines for a team"), frozenset({"engineer", "team_lead", "admin"})),
+    Rule(
+        Right.SET_PRICES, _("Set and end prices that fleet.yaml does not manage"), frozenset({"finance", "admin"}),
+        whole_only=True,
+    ),
     Rule(Right.INVITE, _("Invite viewers and engineers, and take these roles away"), frozenset({"team_lead", "admin"})),
     Rule(Right.READ_AUDIT, _("Read the audit trail"), frozenset({"finance", "admin"}), whole_only=True),
     Rule(Right.MANAGE_PEOPLE, _("Give and take every role, switch people off"), frozenset({"admin"}), whole_only=True),

@@ -117,7 +117,16 @@ def per_hour(listed: Listed, subject: PriceSubject) -> Decimal | None:
 
 
 def choose(book: Iterable[Listed], subject: PriceSubject, at: datetime) -> Hourly | None:
-    """Give the price in force at ``at``.
+    """Give the price in force at ``at``, as `chosen` finds it."""
+    listed = chosen(book, subject, at)
+    amount = per_hour(listed, subject) if listed else None
+    if listed is None or amount is None:
+        return None
+    return Hourly(amount, listed.currency, listed.source, listed.is_suggested)
+
+
+def chosen(book: Iterable[Listed], subject: PriceSubject, at: datetime) -> Listed | None:
+    """Give the price of the book that is in force at ``at``.
 
     Of several equally specific ones the one that began last holds; if the inventory does not tell enough to choose
     between declared prices that differ, there is none.
@@ -135,10 +144,7 @@ def choose(book: Iterable[Listed], subject: PriceSubject, at: datetime) -> Hourl
     offers = {(per_hour(listed, subject), listed.currency) for listed in equal}
     if len(offers) > 1 and not equal[0].is_suggested:
         return None
-    chosen = max(equal, key=lambda listed: listed.key)
-    amount = per_hour(chosen, subject)
-    assert amount is not None, "checked above"
-    return Hourly(amount, chosen.currency, chosen.source, chosen.is_suggested)
+    return max(equal, key=lambda listed: listed.key)
 
 
 def _in_force(listed: Listed, at: datetime) -> bool:

@@ -25,7 +25,7 @@ MACHINES = TableSpec(
         Column("kind", gettext_lazy("GPUs"), desk=True),
         Column("state", gettext_lazy("Now"), Kind.STATE),
         Column("owner", gettext_lazy("Owner"), desk=True),
-        Column("price", gettext_lazy("Price"), Kind.PER_HOUR, desk=True),
+        Column("price", gettext_lazy("Price"), Kind.PER_HOUR, desk=True, template="billing/_rate.html"),
         Column("working_pct", gettext_lazy("Utilisation"), Kind.PERCENT, desk=True, places=0),
         Column("gpu_hours", gettext_lazy("GPU-hours"), Kind.HOURS, desk=True, total=True),
         Column("spent", gettext_lazy("Spent"), Kind.MONEY, total=True),

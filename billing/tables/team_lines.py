@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -119,8 +119,14 @@ CENTERS = TableSpec(
     flag="flag",
 )  # fmt: skip
 
-DAYS = TableSpec("days", _columns(Column("name", gettext_lazy("Day"), Kind.LINK)), "name")
-MONTHS = TableSpec("months", _columns(Column("name", gettext_lazy("Month"), Kind.LINK)), "name")
+
+def without_now(spec: TableSpec) -> TableSpec:
+    """Leave out what is idle now, for a month that is over."""
+    return replace(spec, columns=tuple(column for column in spec.columns if column.key != "idle_now"))
+
+
+DAYS = without_now(TableSpec("days", _columns(Column("name", gettext_lazy("Day"), Kind.LINK)), "name"))
+MONTHS = without_now(TableSpec("months", _columns(Column("name", gettext_lazy("Month"), Kind.LINK)), "name"))
 
 
 def dated_lines(spend: Mapping[tuple[str, date], MonthSpend], form: str) -> list[TeamLine]:
@@ -161,12 +167,12 @@ def team_path(name: str, month: str = "") -> str:
 
 
 def idle_money(idle: IdleSum | None, currency: str) -> Money | None:
-    """Give what is idle now in a currency; None: nothing is; unpriced where only machines without a price are idle."""
+    """Give what is idle now in a currency: nothing is 0, and unpriced where only machines without a price are idle."""
     if idle is None:
-        return None
+        return Money(Decimal(0), currency)
     amount = idle.per_hour.get(currency)
     if amount is None:
-        return Money(None, currency) if idle.unpriced and not idle.per_hour else None
+        return Money(None if idle.unpriced and not idle.per_hour else Decimal(0), currency)
     return Money(amount, currency)
 
 

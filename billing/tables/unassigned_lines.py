@@ -26,10 +26,9 @@ UNASSIGNED = TableSpec(
         Column("kind", gettext_lazy("Kind"), Kind.BADGE, desk=True),
         Column("age", gettext_lazy("Age"), Kind.SPAN),
         Column("spent", gettext_lazy("Cost, 92 days"), Kind.MONEY, total=True),
-        Column("price", gettext_lazy("Costs now"), Kind.PER_HOUR, total=True, desk=True),
+        Column("price", gettext_lazy("Costs now"), Kind.PER_HOUR, desk=True, template="billing/_rate.html"),
         Column("why", gettext_lazy("Why it has no team"), sortable=False, desk=True, in_page=False),
         Column("hint", gettext_lazy("Whose it might be"), sortable=False, template="billing/_suggestion.html"),
-        Column("claim", "", sortable=False, in_file=False, template="billing/_claim.html"),
     ),
     "-spent",
     page_size=25,
@@ -98,8 +97,8 @@ def queue_lines(
             rows.append(
                 QueueLine(
                     one, now - one.since if one.since else None,
-                    Money(None if money.is_unpriced else money.total, currency),
-                    _rate(one, price) if number == 0 else None, why_not(one, rules), suggestions, reasons,
+                    Money(None if money.is_unpriced or (money.is_nothing and price is None) else money.total, currency),
+                    _rate(one, price) if number == 0 else None, why_not(one, rules, by_name), suggestions, reasons,
                 )
             )  # fmt: skip
     return rows
@@ -132,13 +131,15 @@ def reason_of(one: Suggestion) -> str:
     ) % {"n": one.fact}
 
 
-def why_not(one: Unclaimed, rules: Sequence[Mapping[str, Any]] | None) -> str:
+def why_not(one: Unclaimed, rules: Sequence[Mapping[str, Any]] | None, teams: Mapping[str, int]) -> str:
     """Say why no rule gives it a team."""
     if rules is None:
         rules = [NAMESPACE_RULE]
     for rule in rules:
         for kind, name in (rule.get("team_from") or {}).items():
             value = lookup(one.tags, name)
+            if value and str(value).strip().casefold() in teams:
+                return _("A rule names its team by now; the next pass gives it.")
             if value:
                 words = {"kind": kind, "name": name, "value": value}
                 return _("Its %(kind)s %(name)s says %(value)s, which is no team.") % words

@@ -30,6 +30,7 @@ from billing.tables.team_lines import (
     dated_lines,
     line_totals,
     team_lines,
+    without_now,
 )
 from billing.views.pictures import days_picture, months_picture, use_picture
 from common.errors import BadInput
@@ -63,6 +64,8 @@ def teams(request: HttpRequest, visitor: Visitor) -> HttpResponseBase:
     if request.GET.get("of") == "days":
         return _dated_file(request, DAYS, dated_lines(month_of(choice.days, choice.teams).by_day, "%Y-%m-%d"), visitor)
     spec = CENTERS if by == "cost_center" else TEAMS
+    if not choice.is_running:
+        spec = without_now(spec)
     asked = read_listing(request.GET, spec)
     rows = _lines(by, choice, visitor)
     if asked.as_file:

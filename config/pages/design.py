@@ -132,7 +132,12 @@ def design(request: HttpRequest, visitor: Visitor) -> HttpResponseBase:
         )  # fmt: skip
     context: dict[str, Any] = {"visitor": visitor, "table": listed(rows(), asked), "picture": picture()}
     context["tokens"] = sorted(token_pairs(TOKENS_FILE.read_text(encoding="utf-8")).items())
-    context |= {"states": STATES, "icons": icon_names(), "soon": visitor.now + timedelta(minutes=29, seconds=42)}
+    context |= {
+        "live": 300,
+        "states": STATES,
+        "icons": icon_names(),
+        "soon": visitor.now + timedelta(minutes=29, seconds=42),
+    }
     return render(request, "config/design.html", context | samples())
 
 

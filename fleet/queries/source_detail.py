@@ -10,7 +10,7 @@ from django.db.models import Count, F, Sum
 
 from fleet.models import BadSample, SourcePull, Target
 
-PULLS = 50
+PULLS = 24
 TARGETS = 200
 
 

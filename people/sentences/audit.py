@@ -41,6 +41,8 @@ PLAIN = {
     "claim": gettext_lazy("%(by)s claimed %(subject)s for the team %(team)s."),
     "claim_ended": gettext_lazy("%(by)s ended the claim of %(subject)s for the team %(team)s."),
     "claim_undone": gettext_lazy("%(by)s took back the claim of %(subject)s for the team %(team)s."),
+    "set_price": gettext_lazy("%(by)s set the price %(subject)s."),
+    "end_price": gettext_lazy("%(by)s ended the price %(subject)s."),
     "start_incident": gettext_lazy("%(by)s started the incident %(subject)s."),
     "end_incident": gettext_lazy("%(by)s ended the incident %(subject)s."),
     "save_view": gettext_lazy("%(by)s saved the view “%(subject)s”."),

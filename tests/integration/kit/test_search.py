@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config.pages.search import found
 from fleet.models import Gpu, Instance, Job
-from people.models import RoleGrant, SavedView, User
+from people.models import SavedView, Team, User
 from people.visitor import visitor_of
 from tests.support.page_data import company, machine, person
 
@@ -38,8 +38,7 @@ def hits(user: User, text: str, group: str = "") -> list[str]:
 
 
 def lead() -> User:
-    vision = RoleGrant._meta.get_field("team").related_model.objects.get(name="vision")
-    return person("vera@example.com", ("team_lead", vision))
+    return person("vera@example.com", ("team_lead", Team.objects.get(name="vision")))
 
 
 def test_machines_come_by_id_host_and_name_the_same_name_first(admin: User) -> None:

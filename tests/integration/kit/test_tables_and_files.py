@@ -63,7 +63,7 @@ def sent(form: str) -> bytes:
     wish = asked(f"as={form}")
     answer = file_answer(SPEC, arranged(ROWS, wish), wish, "things", zone=ZoneInfo("Europe/Berlin"))
     assert answer.streaming
-    return b"".join(answer)  # type: ignore[arg-type]
+    return b"".join(answer)
 
 
 def test_the_order_keeps_currencies_apart_and_unknown_last_both_ways() -> None:
@@ -181,7 +181,7 @@ def test_memory_does_not_grow_with_the_rows(form: str) -> None:
     for count in (500, 8000):
         wish = asked(f"as={form}")
         tracemalloc.start()
-        for _piece in file_answer(SPEC, many(count), wish, "many"):  # type: ignore[attr-defined]
+        for _piece in file_answer(SPEC, many(count), wish, "many"):
             pass
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
