@@ -32,12 +32,15 @@ JOBS = TableSpec(
         Column("ran_for", gettext_lazy("Run time"), Kind.SPAN),
         Column("gpu_hours", gettext_lazy("GPU-hours"), Kind.HOURS, total=True),
         Column("cost", gettext_lazy("Cost"), Kind.MONEY, total=True, template="fleet/_month_cost.html"),
-        Column("hours", gettext_lazy("What they did"), Kind.MIX, sortable=False, desk=True, parts=HOUR_STATES),
+        Column(
+            "hours", gettext_lazy("What they did"), Kind.MIX, sortable=False, desk=True, parts=HOUR_STATES,
+            note="advice",  # what low use was seen, under what it did
+        ),
         Column(
             "mean", gettext_lazy("Mean activity"), Kind.PERCENT,
             help=gettext_lazy("Over its life, as of its newest verdict"),
         ),
-        Column("advice", gettext_lazy("Advice"), template="fleet/_advice_cell.html", desk=True),
+        Column("advice", gettext_lazy("Advice"), in_page=False),
     ),
     default_sort="-started",
     row_id="id",
