@@ -75,8 +75,9 @@ def price_lines(found: PricesInUse, now: datetime) -> list[PriceLine]:
     """Make the rows: prices of inventories, then those of the book."""
     rows = [
         PriceLine(
-            f"inventory-{number}", Link(_("Told by the account")), Money(amount, currency), str(PER_WORDS["instance_hour"]),
-            _unit("instance_hour"), "", None, None, Link(_("inventory")), "", Badge(_("inventory"), key="inventory"), machines, 0,
+            f"inventory-{number}", Link(_("Told by the account")), Money(amount, currency),
+            str(PER_WORDS["instance_hour"]), _unit("instance_hour"), "", None, None, Link(_("inventory")), "",
+            Badge(_("inventory"), key="inventory"), machines, 0,
         )
         for number, ((amount, currency), machines) in enumerate(sorted(found.inventory.items()))
     ]  # fmt: skip

@@ -22,14 +22,14 @@ JOBS = TableSpec(
     (
         Column("name", gettext_lazy("Job"), Kind.LINK),
         Column("kind", gettext_lazy("Kind"), sortable=False, in_page=False),
-        Column("team", gettext_lazy("Team"), Kind.LINK, note="owner"),
+        Column("team", gettext_lazy("Team"), Kind.LINK, note="owner", desk=True),
         Column("owner", gettext_lazy("Owner"), sortable=False, in_page=False),
         Column("state", gettext_lazy("State"), Kind.STATE, template="fleet/_job_state.html"),
         Column("started", gettext_lazy("Started"), Kind.MOMENT, in_page=False),
         Column("ended", gettext_lazy("Ended"), Kind.MOMENT, sortable=False, in_page=False),
         Column("gpus", gettext_lazy("GPUs"), Kind.NUMBER, note="on"),
         Column("nodes", gettext_lazy("Machines"), Kind.NUMBER, in_page=False),
-        Column("ran_for", gettext_lazy("Run time"), Kind.SPAN),
+        Column("ran_for", gettext_lazy("Run time"), Kind.SPAN, desk=True),
         Column("gpu_hours", gettext_lazy("GPU-hours"), Kind.HOURS, total=True),
         Column("cost", gettext_lazy("Cost"), Kind.MONEY, total=True, template="fleet/_month_cost.html"),
         Column(
