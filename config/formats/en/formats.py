@@ -18,3 +18,8 @@ LAST_OF_SAME_NOTHING_FORMAT = "j M Y"
 PLOT_DAY_FORMAT = "%d %b"
 PLOT_MOMENT_FORMAT = "%d %b %H:%M"
 PLOT_HOVER_DAY_FORMAT = "%-d %b %Y"
+# Months below bars: where there are many of them, and else.
+SHORT_MONTH_FORMAT = "M y"
+PICTURE_MONTH_FORMAT = "M Y"
+# A moment in a cell of a table, where the year goes without saying.
+SHORT_MOMENT_FORMAT = "j M H:i"
