@@ -110,9 +110,13 @@ def _columns(first: Column, *more: Column) -> tuple[Column, ...]:
     )
 
 
-CENTER = Column("cost_center", gettext_lazy("Cost centre"), desk=True)
+CENTER = Column("cost_center", gettext_lazy("Cost centre"), in_page=False)
 TEAMS = TableSpec(
-    "teams", _columns(Column("name", gettext_lazy("Team"), Kind.LINK), CENTER), "-spent", page_size=100, flag="flag"
+    "teams",
+    _columns(Column("name", gettext_lazy("Team"), Kind.LINK, note="cost_center"), CENTER),
+    "-spent",
+    page_size=100,
+    flag="flag",
 )
 CENTERS = TableSpec(
     "cost-centres", _columns(Column("name", gettext_lazy("Cost centre"), Kind.LINK)), "-spent", page_size=100,

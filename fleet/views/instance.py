@@ -85,6 +85,7 @@ def instance(request: HttpRequest, visitor: Visitor, account: str, external_id: 
         "visitor": visitor,
         "live": RENEWED if span.key == "24h" else None,
         "record": record,
+        "findings": record.findings,
         "team": visitor.teams.get(record.team_id or 0),
         "kind": machine_kind(record.gpu_count or len(record.gpus), _model(record)),
         "sentence": _sentence(record, cost, visitor),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -57,6 +58,7 @@ def job(request: HttpRequest, visitor: Visitor, source: str, external_id: str) -
         "visitor": visitor,
         "live": RENEWED if record.ended_at is None else None,
         "job": record,
+        "findings": [_finding(one, record) for one in record.findings],
         "team": names.get(record.team_id or 0),
         "sentence": _sentence(record, visitor),
         "idle_for": visitor.now - record.since if is_idle and record.since else None,
@@ -75,6 +77,12 @@ def job(request: HttpRequest, visitor: Visitor, source: str, external_id: str) -
 
 
 HOUR_STATES = ("working", "low", "held", "empty", "unknown")
+
+
+def _finding(one: Mapping[str, Any], record: JobRecord) -> dict[str, Any]:
+    """Give a finding as the panel of findings shows it: its times as moments, about the job itself."""
+    opened, closed = (datetime.fromisoformat(at) if at else None for at in (one["opened_at"], one["closed_at"]))
+    return {"kind": one["kind"], "subject": record.external_id, "opened_at": opened, "closed_at": closed}
 
 
 def _life(record: JobRecord, visitor: Visitor) -> Period:
