@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from billing.queries.month import Days, Month, known_days
 from billing.sentences import change_sentence
 from common.periods import local_day, month_period
+from common.words import days_text
 from people.roles import TeamChoice
 from people.visitor import Visitor
 
@@ -66,7 +67,7 @@ class MonthChoice:
     @property
     def period_text(self) -> str:
         """The days that can have figures, as people write them."""
-        return span_text(self.month, self.last_day)
+        return days_text(self.month, self.last_day)
 
     def change(self, month: Month, currency: str) -> str:
         """Say how the month compares with the one before: whole days only, so a running day is left out of both."""
@@ -75,7 +76,7 @@ class MonthChoice:
         if count < 1:
             return ""
         earlier = min(self.before.first + timedelta(days=count), self.month)
-        span = span_text(self.before.first, earlier - timedelta(days=1))
+        span = days_text(self.before.first, earlier - timedelta(days=1))
         return change_sentence(month.spent(currency, until), month.spent_before(currency, earlier), currency, span)
 
     @property
@@ -96,11 +97,6 @@ class MonthChoice:
         if not present:
             return 0
         return (max(present) - min(present)).days + 1 - len(present)
-
-
-def span_text(first: date, last: date) -> str:
-    """Write a span of days."""
-    return f"{date_format(first, 'MONTH_DAY_FORMAT')}–{date_format(last, 'DATE_FORMAT')}"
 
 
 def next_month(month: date) -> date:

@@ -146,7 +146,7 @@ CODE_WORDS: Mapping[str, Words] = {
         "demo": pgettext_lazy("account kind", "demo"),
     },
     "channel_kind": {
-        "email": _("E-mail"),
+        "email": pgettext_lazy("channel", "E-mail"),
         "slack": "Slack",
         "slack_webhook": "Slack webhook",
         "webhook": "Webhook",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import DatabaseError
 
 from alerts.queries import next_due
 from common.clock import BEHIND, real_now
@@ -120,8 +122,11 @@ def _tick(now: datetime, effects: Effects, tally: Tally, jobs: tuple[str, ...] =
             tally.jobs[name] = tally.jobs.get(name, 0) + 1
             if run and name == "deliver":
                 tally.messages += run.count
-    finally:
-        finish_runs(_newest(done))
+    except BaseException:
+        with suppress(DatabaseError):  # what failed first is what has to be told
+            finish_runs(_newest(done))
+        raise
+    finish_runs(_newest(done))
     tally.passes += 1
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from billing.queries.price_page import PricesInUse, PriceUse, Running
 from common.cells import Badge, Kind, Link, Money
@@ -19,7 +19,7 @@ from common.periods import BEGINNING
 PRICES = TableSpec(
     "prices",
     (
-        Column("what", gettext_lazy("What"), Kind.LINK),
+        Column("what", pgettext_lazy("thing", "What"), Kind.LINK),
         Column("price", gettext_lazy("Price"), Kind.MONEY),
         Column("unit", gettext_lazy("Per")),
         Column("option", gettext_lazy("Way to pay"), desk=True),
@@ -85,13 +85,14 @@ def _line(one: PriceUse, now: datetime) -> PriceLine:
         parts.insert(0, row.gpu_model)
     is_link = row.source.startswith(("https://", "http://"))
     words: Any = CODE_WORDS["purchase"]
+    told = str(CODE_WORDS["price_source"].get(row.source, row.source))
     over = row.valid_to is not None and row.valid_to <= now
     return PriceLine(
         f"price-{row.pk}", Link(name, note=" · ".join(part for part in parts if part)),
         Money(row.price, row.currency, _("overlaps another price") if one.overlaps else ""), _unit(row.unit),
         str(words.get(row.purchase_option, row.purchase_option)) if row.purchase_option else "",
         None if row.valid_from == BEGINNING else row.valid_from, row.valid_to,
-        Link(_("list") if is_link else row.source, row.source if is_link else ""),
+        Link(_("list") if is_link else told, row.source if is_link else ""),
         date_format(row.source_date, "DATE_FORMAT") if row.source_date else "", _kind(one, over), list(one.machines),
         0 if row.is_suggested or one.is_managed or over else row.pk,
     )  # fmt: skip

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from billing.domain.month_spend import MonthSpend
 from common.cells import Badge, Kind, Link, Money
@@ -24,7 +24,7 @@ from people.queries import TeamName
 UNASSIGNED = TableSpec(
     "unassigned",
     (
-        Column("name", gettext_lazy("What"), Kind.LINK),
+        Column("name", pgettext_lazy("thing", "What"), Kind.LINK),
         Column("kind", gettext_lazy("Kind"), Kind.BADGE, desk=True),
         Column("age", gettext_lazy("Age"), Kind.SPAN),
         Column("spent", gettext_lazy("Cost, 92 days"), Kind.MONEY, total=True),

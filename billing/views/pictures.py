@@ -73,7 +73,7 @@ def months_picture(
     while len(shown) < MONTHS_SHOWN and shown[-1] > min(months, default=newest):
         shown.append((shown[-1] - timedelta(days=1)).replace(day=1))
     shown.reverse()
-    labels = [date_format(one, "M y" if len(shown) > 8 else "M Y") for one in shown]
+    labels = [date_format(one, "SHORT_MONTH_FORMAT" if len(shown) > 8 else "PICTURE_MONTH_FORMAT") for one in shown]
     spend = {month: one for month, one in months.items() if month in shown}
     period = f"{date_format(shown[0], 'YEAR_MONTH_FORMAT')} – {date_format(newest, 'YEAR_MONTH_FORMAT')}"
     return Picture(

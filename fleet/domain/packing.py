@@ -113,6 +113,20 @@ def unpack(records: Records, marks: NDArray[np.int64], block: SampleBlock, rows:
         table[Signal.MEMORY_MIB][rows] = records[f"{Signal.MEMORY_MIB}_{kind}"]
 
 
+def peaks_of(records: Records, signal: Signal) -> NDArray[np.float32]:
+    """Give the peaks of one signal (not memory), NaN where there is none."""
+    values = records[f"{signal}_peak"]
+    decoded: NDArray[np.float32] = np.where(
+        (values == MISSING) | (records["points"] == 0), np.float32(np.nan), values / np.float32(UNITS[signal])
+    )
+    return decoded
+
+
+def minutes_of(records: Records) -> NDArray[np.float32]:
+    """Give the minutes that samples stand for."""
+    return np.asarray(records["minutes"] / MINUTE_UNITS, dtype=np.float32)
+
+
 def merge(old: Records, new: Records) -> tuple[Records, NDArray[np.bool_]]:
     """Put new records over old ones: (merged, which samples changed).
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
@@ -13,6 +14,7 @@ from common.partitions import months_of
 from common.periods import STEP, floor_mark
 from fleet.domain import packing
 from fleet.domain.samples import STEP_SECONDS, SampleBlock, empty_block
+from fleet.domain.signals import Signal
 
 _ROW = np.dtype(
     [
@@ -44,6 +46,41 @@ def load_block(gpu_ids: Sequence[int], since: datetime, until: datetime) -> Samp
         packing.unpack(data[here][:, packing.slot_of(marks[columns])], marks[columns], part, np.arange(int(here.sum())))
         _place(block, part, row[here], columns)
     return block
+
+
+@dataclass(frozen=True)
+class Peaks:
+    """Peaks of some signals [G, N] at ``marks`` (epoch seconds), NaN where nothing was seen; ``minutes`` likewise."""
+
+    marks: NDArray[np.int64]
+    minutes: NDArray[np.float32]
+    of: Mapping[Signal, NDArray[np.float32]]
+
+
+def load_peaks(gpu_ids: Sequence[int], since: datetime, until: datetime, signals: Sequence[Signal]) -> Peaks:
+    """Give the peaks of ``gpu_ids`` (in that order) at the marks in ``(since, until]``: months of some GPUs at once."""
+    first, last = floor_mark(since) + STEP, floor_mark(until)
+    marks = np.arange(int(first.timestamp()), int(last.timestamp()) + 1, STEP_SECONDS, dtype=np.int64)
+    ids = np.asarray(gpu_ids, dtype=np.int64)
+    if not len(marks) or not len(ids):
+        nothing = np.full((len(ids), len(marks)), np.nan, dtype=np.float32)
+        return Peaks(marks, nothing, dict.fromkeys(signals, nothing))
+    begin, end = (int(packing.hour_of(marks[place : place + 1 or None])[0]) for place in (0, -1))
+    gpu, hour, data = load_hours(ids, begin, end)
+    order = np.argsort(ids, kind="stable")
+    row = order[np.searchsorted(ids, gpu, sorter=order)]
+    column = (hour - begin) // packing.HOUR_SECONDS
+    shape = (len(ids), (end - begin) // packing.HOUR_SECONDS + 1, packing.PER_HOUR)
+    skipped = int(packing.slot_of(marks[:1])[0])
+    within = slice(skipped, skipped + len(marks))
+
+    def spread(values: NDArray[np.float32]) -> NDArray[np.float32]:
+        whole = np.full(shape, np.nan, dtype=np.float32)
+        whole[row, column] = values
+        return whole.reshape(len(ids), -1)[:, within]
+
+    found = {signal: spread(packing.peaks_of(data, signal)) for signal in signals}
+    return Peaks(marks, np.nan_to_num(spread(packing.minutes_of(data))), found)
 
 
 def _place(block: SampleBlock, part: SampleBlock, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> None:

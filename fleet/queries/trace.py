@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from common.periods import Period
 from fleet.domain.quiet import ACTIVITY
-from fleet.domain.samples import STEP_SECONDS, SampleBlock
+from fleet.domain.samples import STEP_SECONDS
 from fleet.domain.signals import Signal
-from fleet.queries.samples import load_block
+from fleet.queries.samples import Peaks, load_peaks
 
 MOST_POINTS = 600
 SEEN_SHARE = 0.5  # of a point's samples; with fewer of them it is a gap
@@ -50,13 +50,13 @@ class Trace:
 
 def trace(gpus: Sequence[TracedGpu], period: Period) -> Trace:
     """Read the samples of ``gpus`` in ``period`` and thin them to at most 600 points."""
-    block = load_block([gpu.id for gpu in gpus], period.start, period.end)
+    block = load_peaks([gpu.id for gpu in gpus], period.start, period.end, ACTIVITY)
     thin = max(1, -(-len(block.marks) // MOST_POINTS))
     marks = _ends(block.marks, thin)
     traced = []
     for row, gpu in enumerate(gpus):
         signal = _signal(block, row, gpu)
-        values = block.peak[signal][row].copy() if signal else np.full(len(block.marks), np.nan, dtype=np.float32)
+        values = block.of[signal][row].copy() if signal else np.full(len(block.marks), np.nan, dtype=np.float32)
         if gpu.spans is not None:
             inside = np.zeros(len(block.marks), dtype=np.bool_)
             for start, end in gpu.spans:
@@ -75,12 +75,12 @@ def _ends(marks: NDArray[np.int64], thin: int) -> list[int]:
     return ends
 
 
-def _signal(block: SampleBlock, row: int, gpu: TracedGpu) -> Signal | None:
+def _signal(block: Peaks, row: int, gpu: TracedGpu) -> Signal | None:
     """The most trusted signal of activity that the GPU reports; utilisation of a MIG slice is no measurement."""
     for signal in ACTIVITY:
         if signal is Signal.GPU_UTIL and gpu.mig_instance:
             continue
-        if signal in block.peak and not np.isnan(block.peak[signal][row]).all():
+        if not np.isnan(block.of[signal][row]).all():
             return signal
     return None
 

@@ -18,3 +18,6 @@ LAST_OF_SAME_NOTHING_FORMAT = "j M Y"
 PLOT_DAY_FORMAT = "%d %b"
 PLOT_MOMENT_FORMAT = "%d %b %H:%M"
 PLOT_HOVER_DAY_FORMAT = "%-d %b %Y"
+# Months below bars: where there are many of them, and else.
+SHORT_MONTH_FORMAT = "M y"
+PICTURE_MONTH_FORMAT = "M Y"

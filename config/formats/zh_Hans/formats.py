@@ -18,3 +18,6 @@ LAST_OF_SAME_NOTHING_FORMAT = "Y年n月j日"
 PLOT_DAY_FORMAT = "%-m月%-d日"
 PLOT_MOMENT_FORMAT = "%-m月%-d日 %H:%M"
 PLOT_HOVER_DAY_FORMAT = "%Y年%-m月%-d日"
+# Months below bars: where there are many of them, and else.
+SHORT_MONTH_FORMAT = "y年n月"
+PICTURE_MONTH_FORMAT = "Y年n月"

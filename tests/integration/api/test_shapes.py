@@ -16,8 +16,10 @@ pytestmark = pytest.mark.django_db
 MONTH = metered_month(datetime.now(UTC))
 LISTS = {
     "/api/v1/instances/": "",
+    "/api/v1/fleet/": "",
     "/api/v1/gpus/": "",
     "/api/v1/jobs/": "",
+    "/api/v1/idle/": "",
     "/api/v1/findings/": "",
     "/api/v1/sources/": "",
     "/api/v1/alerts/": "",
@@ -25,6 +27,7 @@ LISTS = {
     "/api/v1/runtime/": f"?month={MONTH}",
     "/api/v1/prices/": "",
     "/api/v1/teams/": "",
+    "/api/v1/people/": "",
     "/api/v1/audit/": "",
 }
 ONE = {
