@@ -55,6 +55,11 @@ def colon() -> str:
     return pgettext("before an explanation", ": ")
 
 
+def full_stop() -> str:
+    """Give what ends a sentence that ends in a figure."""
+    return pgettext("end of a sentence", ".")
+
+
 def date_forms() -> DateForms:
     """Give the patterns that pictures write times with."""
     return DateForms(

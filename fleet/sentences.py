@@ -9,7 +9,6 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from common.formats import NBSP
 from common.periods import parse_moment
 from common.words import sentences
 from fleet.domain.states import FindingKind, Reason, State
@@ -126,7 +125,7 @@ def percent_text(value: Any) -> str:
         return _("unknown")
     number = float(value)
     shown = f"{number:.1f}".rstrip("0").rstrip(".") if number >= 0.05 or number == 0 else f"{number:.2f}"
-    return f"{shown}{NBSP}%"
+    return f"{shown} %"
 
 
 def length_text(minutes: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from billing.domain.month_spend import MONEY_STATES, MonthSpend, total_of
 from billing.queries.idle_by_team import IdleSum
@@ -93,13 +93,13 @@ def _columns(first: Column, *more: Column) -> tuple[Column, ...]:
     return (
         first,
         Column("spent", gettext_lazy("Spent"), Kind.MONEY, total=True),
-        Column("working", gettext_lazy("Working"), Kind.MONEY, total=True, desk=True),
-        Column("low", gettext_lazy("Low"), Kind.MONEY, total=True, desk=True),
-        Column("held", gettext_lazy("Held"), Kind.MONEY, total=True, desk=True),
-        Column("empty", gettext_lazy("Empty"), Kind.MONEY, total=True, desk=True),
-        Column("unknown", gettext_lazy("Unknown"), Kind.MONEY, total=True, desk=True),
-        Column("stopped", gettext_lazy("Stopped"), Kind.MONEY, in_page=False),
-        Column("beside", gettext_lazy("Storage, network, other"), Kind.MONEY, in_page=False),
+        Column("working", pgettext_lazy("state", "Working"), Kind.MONEY, total=True, desk=True),
+        Column("low", pgettext_lazy("state", "Low"), Kind.MONEY, total=True, desk=True),
+        Column("held", pgettext_lazy("state", "Held"), Kind.MONEY, total=True, desk=True),
+        Column("empty", pgettext_lazy("state", "Empty"), Kind.MONEY, total=True, desk=True),
+        Column("unknown", pgettext_lazy("state", "Unknown"), Kind.MONEY, total=True, desk=True),
+        Column("stopped", pgettext_lazy("state", "Stopped"), Kind.MONEY, in_page=False),
+        Column("beside", pgettext_lazy("state", "Storage, network, other"), Kind.MONEY, in_page=False),
         Column("idle", gettext_lazy("Idle cost"), Kind.MONEY, total=True, help=money),
         Column("idle_now", gettext_lazy("Idle now"), Kind.PER_HOUR, total=True),
         Column("working_pct", gettext_lazy("Utilisation"), Kind.PERCENT, total=True, places=0),

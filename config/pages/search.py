@@ -80,7 +80,7 @@ def _of_fleet(one: Found, visitor: Visitor) -> Hit:
     if one.kind == "gpu":
         href = machine if one.instance else ""
         return Hit(pgettext("thing", "GPU"), "fleet", one.id, _joined(state, one.model, one.instance), href)
-    started = date_format(one.started_at, "j M Y") if one.started_at else ""
+    started = date_format(one.started_at, "DATE_FORMAT") if one.started_at else ""
     return Hit(_("Job"), "jobs", one.id, _joined(name, started), _address_of_job(one))
 
 

@@ -18,7 +18,7 @@ from common.code_words import word_of
 from common.figures import TEMPLATE_JSON
 from common.refusal_words import refusal_words
 from common.state_words import STATE_WORDS
-from common.words import colon, comma, duration, semicolon, sentences
+from common.words import colon, comma, duration, full_stop, semicolon, sentences
 
 register = template.Library()
 
@@ -87,6 +87,7 @@ def _rects(parts: Iterable[tuple[str, Decimal | float]], total: float) -> SafeSt
 register.simple_tag(comma)
 register.simple_tag(semicolon)
 register.simple_tag(colon)
+register.simple_tag(full_stop)
 
 
 @register.filter

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from django.utils.translation import gettext as _
 
 from common.code_words import word_of
-from common.formats import percent
+from common.formats import NBSP, percent
 from common.money import plain
 from common.periods import iso, parse_duration
 from common.words import comma, duration
@@ -60,7 +60,8 @@ def sentence_of(
         "at": iso(at),
         "zone": zone,
     }
-    return verdict_sentence(facts | {"since": iso(since) if since else None})
+    said = verdict_sentence(facts | {"since": iso(since) if since else None})
+    return said.replace(" %", f"{NBSP}%")  # a page must not break a line before the sign
 
 
 @dataclass(frozen=True)

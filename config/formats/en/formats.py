@@ -21,3 +21,5 @@ PLOT_HOVER_DAY_FORMAT = "%-d %b %Y"
 # Months below bars: where there are many of them, and else.
 SHORT_MONTH_FORMAT = "M y"
 PICTURE_MONTH_FORMAT = "M Y"
+# A moment in a cell of a table, where the year goes without saying.
+SHORT_MOMENT_FORMAT = "j M H:i"

@@ -21,3 +21,5 @@ PLOT_HOVER_DAY_FORMAT = "%Y年%-m月%-d日"
 # Months below bars: where there are many of them, and else.
 SHORT_MONTH_FORMAT = "y年n月"
 PICTURE_MONTH_FORMAT = "Y年n月"
+# A moment in a cell of a table, where the year goes without saying.
+SHORT_MOMENT_FORMAT = "n月j日 H:i"
