@@ -7,18 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from billing.domain.spend import KINDS, STATES, TIMES
-from people.api.shapes import amount, flag, link, mapping, moment, number, text, whole
+from people.api.shapes import amount, amounts, flag, link, mapping, moment, number, text, whole
 
-
-def _amounts(name: str, keys: tuple[str, ...], *, null: bool) -> type[serializers.Serializer[Any]]:
-    """Make a shape with one amount for each key."""
-    fields = {key: amount(null=null) for key in keys}
-    return type(name, (serializers.Serializer,), {"__doc__": "An amount for each.", **fields})
-
-
-ByKindShape = _amounts("ByKindShape", ("compute", *KINDS), null=True)
-ByStateShape = _amounts("ByStateShape", STATES, null=True)
-GpuHoursShape = _amounts("GpuHoursShape", TIMES, null=False)
+ByKindShape = amounts("ByKindShape", ("compute", *KINDS), null=True)
+ByStateShape = amounts("ByStateShape", STATES, null=True)
+GpuHoursShape = amounts("GpuHoursShape", TIMES, null=False)
 
 
 class PeriodShape(serializers.Serializer[Any]):

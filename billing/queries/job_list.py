@@ -11,7 +11,9 @@ from typing import Any
 import orjson
 
 from billing.domain.month_spend import HOUR_MS, TIME_STATES
+from billing.domain.spend import hours
 from billing.queries.list_sql import CHUNK, Cut, money_by_currency, named, read
+from common.money import plain
 from fleet.domain.job_filter import JobFilter
 from fleet.queries.jobs import PLACES, job_path, jobs_sql
 from people.roles import TeamChoice
@@ -159,6 +161,18 @@ class JobList:
                 "hours": _hours(ms),
             }
             for pk, nodes, gpus, cost, bare, *ms in read(query, self._values)
+        }
+
+    def documents(self, ids: Sequence[int]) -> dict[int, dict[str, Any]]:
+        """Give what these jobs used and cost over their lives as the API writes it."""
+        return {
+            pk: {
+                "machines": one["nodes"],
+                "gpu_hours": {state: hours(round(value * HOUR_MS)) for state, value in one["hours"].items()},
+                "cost": {currency: plain(amount) for currency, amount in one["cost"].items()},
+                "has_unpriced": one["is_unpriced"],
+            }
+            for pk, one in self._figures(ids).items()
         }
 
     def _totals_of(self, only: str) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from billing.queries.list_sql import CHUNK, Cut, money_by_currency, named, read
+from billing.queries.machine_figures import Figures, MachineFigures
 from billing.queries.prices_now import listed_prices
 from fleet.domain.machine_filter import MachineFilter
 from fleet.queries.machines import machines_sql
@@ -16,8 +17,6 @@ from fleet.queries.standing import instance_path
 from people.roles import TeamChoice
 
 BILLED = "('running', 'stopping', 'stopped_billed')"
-USED_DAYS = 7
-_SEEN_MS = "d.working_ms + d.low_ms + d.held_ms + d.empty_ms"
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,10 @@ class MachineList:
 
     def __init__(self, choice: TeamChoice, asked: MachineFilter, now: datetime, month: date, today: date) -> None:
         self._choice, self._asked, self._now = choice, asked, now
-        self._values: dict[str, Any] = {
-            "now": now, "month": month, "today": today, "week": today - timedelta(days=USED_DAYS - 1),
-        }  # fmt: skip
+        self._values: dict[str, Any] = {"now": now}
+        self._figures = MachineFigures(choice, month, today, self._values)
         sql, values = machines_sql(choice, asked)
         self._machine = named(sql, values, "m", self._values)
-        self._of_team = named(*choice.condition("d.team_id"), "t", self._values)
-        self._of_finding = named(*choice.condition("f.team_id"), "f", self._values)
         self._price_those_without()
 
     def _price_those_without(self) -> None:
@@ -142,8 +138,8 @@ class MachineList:
         return read(query, self._values)
 
     def _with_figures(self, found: Sequence[tuple[Any, ...]]) -> list[MachineCost]:
-        figures = self._figures([row[0] for row in found])
-        nothing = _Figures()
+        figures = self._figures.of([row[0] for row in found])
+        nothing = Figures()
         return [MachineCost(*row, **vars(figures.get(row[0], nothing))) for row in found]
 
     def totals(self) -> MachineTotals:
@@ -176,25 +172,6 @@ class MachineList:
             found[state] = (machines + count, money, bare + unpriced)
         return found
 
-    def _figures(self, ids: Sequence[int]) -> dict[int, _Figures]:
-        if not ids:
-            return {}
-        self._values["ids"] = list(ids)
-        only = "AND {}.instance_id = ANY(%(ids)s)"
-        query = f"""WITH month AS ({self._month(only.format("d"))}), used AS ({self._used(only.format("d"))}),
-                found AS ({self._found(only.format("f"))})
-            SELECT i.id, (SELECT jsonb_object_agg(currency, cost::text) FROM month m
-                          WHERE m.instance_id = i.id AND m.has_price),
-                   (SELECT bool_or(is_unpriced) FROM month m WHERE m.instance_id = i.id), u.used_pct, f.kinds
-            FROM unnest(%(ids)s::bigint[]) i(id) LEFT JOIN used u ON u.instance_id = i.id
-            LEFT JOIN found f ON f.instance_id = i.id"""
-        return {
-            pk: _Figures(
-                money_by_currency(month), bool(unpriced), None if used is None else float(used), tuple(kinds or ())
-            )
-            for pk, month, unpriced, used, kinds in read(query, self._values)
-        }
-
     def _with(self, *names: str) -> str:
         within = "AND {}.instance_id IN (SELECT id FROM machine)"
         own = """SELECT DISTINCT ON (p.instance_id) p.instance_id, p.price_per_hour, p.currency
@@ -207,33 +184,7 @@ class MachineList:
                              %(listed_is_list)s::boolean[]) l(id, price, currency, is_list) ON l.id = m.id
             WHERE m.provider_state IN {BILLED}"""
         parts = {
-            "machine": self._machine, "own": own, "rate": rate, "month": self._month(within.format("d")),
-            "used": self._used(within.format("d")), "found": self._found(within.format("f")),
+            "machine": self._machine, "own": own, "rate": rate, "month": self._figures.month(within.format("d")),
+            "used": self._figures.used(within.format("d")), "found": self._figures.found(within.format("f")),
         }  # fmt: skip
         return ", ".join(f"{name} AS MATERIALIZED ({parts[name]})" for name in names)
-
-    def _month(self, only: str) -> str:
-        return f"""SELECT d.instance_id, d.currency, sum(d.cost) AS cost,
-                sum(d.cost) > 0 OR sum(d.unpriced_ms + d.unpriced_disk_hours) = 0 AS has_price,
-                sum(d.unpriced_ms + d.unpriced_disk_hours) > 0 AS is_unpriced
-            FROM billing_machinemonth d WHERE d.month = %(month)s AND {self._of_team} {only} GROUP BY 1, 2"""
-
-    def _used(self, only: str) -> str:
-        return f"""SELECT d.instance_id,
-                round(100.0 * sum(d.working_ms + d.low_ms) / nullif(sum({_SEEN_MS}), 0), 2) AS used_pct
-            FROM billing_machineday d WHERE d.day >= %(week)s AND d.day <= %(today)s AND {self._of_team} {only}
-            GROUP BY 1"""
-
-    def _found(self, only: str) -> str:
-        return f"""SELECT f.instance_id, count(*) AS n, array_agg(DISTINCT f.kind) AS kinds FROM fleet_finding f
-            WHERE f.closed_at IS NULL AND (f.subject_kind <> 'job' OR {self._of_finding}) {only} GROUP BY 1"""
-
-
-@dataclass(frozen=True)
-class _Figures:
-    """What hours and findings say of a machine."""
-
-    month: Mapping[str, Decimal] = ()  # type: ignore[assignment]
-    unpriced_month: bool = False
-    used_pct: float | None = None
-    findings: tuple[str, ...] = ()

@@ -10,18 +10,15 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
-from billing.queries.prices_now import PricesNow
-from billing.queries.unassigned import unassigned_costs
-from billing.tables.unassigned_lines import UNASSIGNED, QueueLine, queue_lines
+from billing.tables.unassigned_lines import UNASSIGNED, QueueLine
+from billing.tables.unassigned_queue import claimable, queue
 from common.errors import BadInput, Refused
 from common.exports import file_answer
 from common.listed import arranged, listed
 from common.listing import read_listing
-from common.periods import local_day
 from fleet.actions.claims import UNDONE_WITHIN, Subject, claim, take_back
-from fleet.queries.unassigned import LATELY, claim_team, open_claims, rules_now, unclaimed
-from people.queries import TeamName, team_members
-from people.roles import Right, scope_of
+from fleet.queries.unassigned import LATELY, claim_team, open_claims
+from people.roles import Right
 from people.visitor import Visitor, signed_in
 
 RECENT = timedelta(days=30)
@@ -57,38 +54,6 @@ def _page(
         "done": params.get("done", ""), "days": LATELY.days, "total": _per_currency(rows),
     }  # fmt: skip
     return render(request, "billing/unassigned.html", context, status=status)
-
-
-def queue(visitor: Visitor) -> list[QueueLine]:
-    """Give the rows that a visitor may see.
-
-    Who sees the whole organisation sees all. Who may claim for a team sees what names that team or one of its people,
-    and nothing else of what is unassigned.
-    """
-    things = unclaimed(visitor.now, team_members())
-    since = local_day(visitor.now - LATELY, visitor.house.zone)
-    prices = PricesNow().prices(list({one.instance_id for one in things}), visitor.now)
-    home = visitor.house.currency
-    rules = rules_now(visitor.now)
-    rows = queue_lines(
-        things,
-        costs=unassigned_costs(since),
-        prices=prices,
-        rules=rules,
-        teams=visitor.teams,
-        now=visitor.now,
-        home=home,
-    )
-    if visitor.sees_all:
-        return rows
-    mine = {team.id for team in claimable(visitor)}
-    return [row for row in rows if any(one.is_strong and one.team_id in mine for one in row.suggestions)]
-
-
-def claimable(visitor: Visitor) -> list[TeamName]:
-    """Give the teams for which a visitor may claim."""
-    scope = scope_of(Right.CLAIM, visitor.house.granted, visitor.parents)
-    return [team for team in visitor.teams.values() if scope is None or team.id in scope]
 
 
 def _per_currency(rows: list[QueueLine]) -> dict[str, Any]:

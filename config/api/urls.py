@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.urls import include, path, re_path
 
+from config.api.settings import SettingsRoute
 from config.api.views import NoSuchRoute, api_docs, schema
 
 VERSION = [
@@ -11,6 +12,7 @@ VERSION = [
     path("", include("billing.api.urls")),
     path("", include("alerts.api.urls")),
     path("", include("people.api.urls")),
+    path("settings/", SettingsRoute.as_view(), name="api_settings"),
 ]
 urlpatterns = [
     path("v1/", include(VERSION)),

@@ -47,15 +47,21 @@ SECTIONS: dict[str, Callable[[], Any]] = {
 def section_text(name: str) -> str:
     """Write one section as YAML; "" when nothing stands in it."""
     found = SECTIONS[name]()
-    return _yaml({name: found}) if found else ""
+    return as_yaml({name: found}) if found else ""
+
+
+def present_document() -> dict[str, Any]:
+    """Give all of it as plain values. Secrets stand in it by name only, as everywhere."""
+    document = {name: found for name, read in SECTIONS.items() if (found := read())}
+    return document | kept_sections()
 
 
 def present_text() -> str:
-    """Write all of it as YAML. Secrets stand in it by name only, as everywhere."""
-    document = {name: found for name, read in SECTIONS.items() if (found := read())}
-    return _yaml(document | kept_sections())
+    """Write all of it as YAML."""
+    return as_yaml(present_document())
 
 
-def _yaml(document: dict[str, Any]) -> str:
+def as_yaml(document: dict[str, Any]) -> str:
+    """Write values as YAML, in the order they stand in."""
     text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
     return text

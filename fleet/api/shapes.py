@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from rest_framework import serializers
 
-from people.api.shapes import SubjectShape, amount, flag, mapping, moment, number, several, text, whole
+from common.periods import iso
+from people.api.shapes import SubjectShape, amount, amounts, flag, mapping, moment, number, one_of, several, text, whole
 
+HourStatesShape = amounts("HourStatesShape", ("working", "low", "held", "empty", "unknown"), null=False)
 STATE = "warm_up, working, held, empty, unknown or stopped"
+
+
+def written(at: datetime | None) -> str | None:
+    """Write a time as answers have it."""
+    return iso(at) if at else None
 
 
 class MeasuredShape(serializers.Serializer[Any]):
@@ -64,9 +72,15 @@ class JobOnInstanceShape(serializers.Serializer[Any]):
 class JobShape(JobOnInstanceShape):
     """A job; `gpus` of one that ended are all that it ever held."""
 
+    source = text("the telemetry source that tells of it", null=True)
     kind = text("slurm or pod")
     started_at = moment()
     ended_at = moment(null=True)
+    advice = mapping("what its low utilisation was seen by; null without such a finding", null=True)
+    machines = whole("on how many its GPUs are, or were")
+    gpu_hours = one_of(HourStatesShape, "over its life, as far as hours are metered")
+    cost = mapping("by currency, of the same hours; what has no price is in none", of=amount())
+    has_unpriced = flag("some of these hours have no price")
 
 
 class ExemptShape(serializers.Serializer[Any]):
@@ -126,6 +140,13 @@ class InstanceShape(MeasuredShape):
     gpus = GpuShape(many=True)
     jobs = JobOnInstanceShape(many=True)
     findings = FindingOnInstanceShape(many=True)
+    gpu_model = text(null=True)
+    gpu_count = whole(null=True)
+    sku = text(null=True)
+    region = text(null=True)
+    month_cost = mapping("by currency, of this month in the organisation's zone; provisional", of=amount())
+    month_has_unpriced = flag("some of the month has no price")
+    used_pct = number("working or low, of the GPU-hours that were seen in seven days")
 
 
 class VerdictShape(MeasuredShape):

@@ -10,13 +10,16 @@ from django.http import Http404
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from billing.queries.job_list import JobList
+from billing.queries.machine_figures import MachineFigures
 from billing.queries.prices import Prices
 from billing.queries.prices_now import PricesNow
 from common.clock import BEHIND
 from common.errors import BadInput
 from common.pages import Page, Slice
-from common.periods import iso
+from common.periods import iso, local_day
 from fleet.api.shapes import FindingShape, InstanceShape, JobShape, PlacedGpuShape, RecordShape, SourceShape
+from fleet.domain.job_filter import KINDS, JobFilter
 from fleet.domain.states import FindingKind, State
 from fleet.queries.explain import explain
 from fleet.queries.health import SourceHealth, sources_health
@@ -58,8 +61,10 @@ class Instances(ListRoute):
 
     def page(self, asked: Mapping[str, Any], part: Slice) -> Page:
         """Read one page."""
-        reader = reader_of(self.visitor)
-        return standing_page(asked, part, self.rows_of(asked), reader, PricesNow(), say=verdict_sentence)
+        reader, choice = reader_of(self.visitor), self.rows_of(asked)
+        today = local_day(self.visitor.now, self.visitor.house.zone)
+        figures = MachineFigures(choice, today.replace(day=1), today)
+        return standing_page(asked, part, choice, reader, PricesNow(), say=verdict_sentence, more=figures.documents)
 
 
 @documented(
@@ -129,16 +134,21 @@ class Jobs(ListRoute):
         TEAM,
         STATE,
         Parameter("running", "true: only what runs; false: only what has ended", "flag"),
-        Parameter("kind", "only of this kind", choices=("slurm", "pod")),
+        Parameter("kind", "only of this kind", choices=KINDS),
+        Parameter("source", "only those that this telemetry source tells of"),
+        Parameter("advice", "true: only with advice; false: only without", "flag"),
         Parameter("owner", "only of this owner"),
         Parameter("job", "only with this id"),
-        SINCE,
-        UNTIL,
+        Parameter("since", "only what started at this time or later", "time"),
+        Parameter("until", "only what started before this time", "time"),
+        Parameter("ran_since", "only what runs, or ended after this time", "time"),
     )
 
     def page(self, asked: Mapping[str, Any], part: Slice) -> Page:
         """Read one page."""
-        return jobs_page(asked, part, self.rows_of(asked), self.team_names())
+        choice = self.rows_of(asked)
+        figures = JobList(choice, JobFilter(), self.visitor.now)
+        return jobs_page(asked, part, choice, self.team_names(), more=figures.documents)
 
 
 @listed(FindingShape, "What deserves an eye, newest first.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -19,9 +19,13 @@ from people.roles import TeamChoice
 
 _IDLE = """LEFT JOIN fleet_finding f ON f.kind = 'idle' AND f.subject_kind = 'job' AND f.subject_id = j.id
                 AND f.closed_at IS NULL"""
+_LOW = """LEFT JOIN fleet_finding low ON low.kind = 'low_utilization' AND low.subject_kind = 'job'
+                AND low.subject_id = j.id AND low.closed_at IS NULL"""
 _JUDGED = """LEFT JOIN fleet_verdict v ON v.subject_kind = 'job' AND v.subject_id = j.id AND v."end" IS NULL"""
 _COLUMNS = f"""j.id, j.external_id, coalesce(nullif(j.owner, ''), j.labels ->> 'owner'), j.team_id, v.state,
               {iso_sql("v.since")}, (coalesce(v.evidence, '{{}}') || coalesce(f.evidence, '{{}}'))::text"""
+
+Figures = Callable[[Sequence[int]], Mapping[int, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,14 @@ def holds_on(instance_ids: Collection[int], choice: TeamChoice, at: datetime) ->
     return dict(found)
 
 
-def jobs_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, teams: Mapping[int, str]) -> Page:
-    """Give a page of jobs, newest first. ``asked``: running, kind, owner, state, job, since, until (of their start)."""
+def jobs_page(
+    asked: Mapping[str, Any], part: Slice, choice: TeamChoice, teams: Mapping[int, str], *, more: Figures
+) -> Page:
+    """Give a page of jobs, newest first.
+
+    ``asked``: running, kind, owner, state, job, source, advice, since and until (of their start), ran_since (what runs
+    or ended after it). ``more``: gives further fields by row id.
+    """
     where = Conditions(choice, "j.team_id")
     where.flag(asked, "running", "j.ended_at IS NULL")
     where.equal("j.kind", asked.get("kind"))
@@ -89,20 +99,29 @@ def jobs_page(asked: Mapping[str, Any], part: Slice, choice: TeamChoice, teams: 
     where.equal("j.external_id", asked.get("job"))
     where.compare("j.started_at >= %s", asked.get("since"))
     where.compare("j.started_at < %s", asked.get("until"))
+    where.equal("s.name", asked.get("source"))
+    where.flag(asked, "advice", "low.id IS NOT NULL")
+    where.compare("(j.ended_at IS NULL OR j.ended_at > %s)", asked.get("ran_since"))
     where.compare("j.id < %s", part.after)
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""SELECT {_COLUMNS}, j.kind, j.started_at, j.ended_at,
+            f"""SELECT {_COLUMNS}, s.name, j.kind, j.started_at, j.ended_at, low.evidence::text,
                        (SELECT count(DISTINCT o.gpu_id) FROM fleet_gpuuse o
                         WHERE o.job_id = j.id AND (j.ended_at IS NOT NULL OR o."end" IS NULL))
-                FROM fleet_job j {_JUDGED} {_IDLE} WHERE {where.sql} ORDER BY j.id DESC LIMIT %s""",
+                FROM fleet_job j LEFT JOIN fleet_source s ON s.id = j.source_id {_JUDGED} {_IDLE} {_LOW}
+                WHERE {where.sql} ORDER BY j.id DESC LIMIT %s""",
             [*where.values, part.limit + 1],
         )
         rows = cursor.fetchall()
+    figures = more([row[0] for row in rows[: part.limit]])
     documents = []
-    for *columns, kind, started_at, ended_at, gpus in rows:
+    for *columns, source, kind, started_at, ended_at, low, gpus in rows:
         job_id, name, owner, team_id, state, since, evidence = columns
         hold = JobHold(frozenset(), job_id, name, owner, team_id, state, since, orjson.loads(evidence), gpus)
-        life = {"kind": kind, "started_at": iso(started_at), "ended_at": iso(ended_at) if ended_at else None}
-        documents.append((job_id, {**hold.document(teams), **life}))
+        life = {
+            "source": source, "kind": kind, "started_at": iso(started_at),
+            "ended_at": iso(ended_at) if ended_at else None,
+            "advice": orjson.loads(low) if low else None,
+        }  # fmt: skip
+        documents.append((job_id, {**hold.document(teams), **life, **figures.get(job_id, {})}))
     return part.page(documents)

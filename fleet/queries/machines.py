@@ -22,8 +22,8 @@ _MACHINES = """
     WHERE (CASE WHEN i.account_id IS NULL THEN v.id IS NOT NULL ELSE i.state NOT IN ('terminated', 'gone') END)
       AND {where}
 """
-_GPUS = "coalesce(i.gpu_count, (SELECT count(DISTINCT g.uuid) FROM fleet_gpu g WHERE g.instance_id = i.id))"
-_MODEL = """coalesce(nullif(i.attributes ->> 'gpu_model', ''),
+GPU_COUNT = "coalesce(i.gpu_count, (SELECT count(DISTINCT g.uuid) FROM fleet_gpu g WHERE g.instance_id = i.id))"
+GPU_MODEL = """coalesce(nullif(i.attributes ->> 'gpu_model', ''),
                     (SELECT min(g.model) FROM fleet_gpu g WHERE g.instance_id = i.id), '')"""
 _REGION = "coalesce(i.attributes ->> 'region', '')"
 _OWNER = "coalesce(i.attributes ->> 'owner', '')"
@@ -45,7 +45,7 @@ def machines_sql(choice: TeamChoice, asked: MachineFilter) -> tuple[str, list[An
     """Give the SELECT of the visible machines that ``asked`` leaves, with its parameters."""
     seen, values = choice.condition("i.team_id")
     parts = [seen]
-    for value, column in ((asked.account, "a.name"), (asked.model, _MODEL), (asked.region, _REGION)):
+    for value, column in ((asked.account, "a.name"), (asked.model, GPU_MODEL), (asked.region, _REGION)):
         if value == NONE:
             parts.append(f"coalesce({column}, '') = ''")
         elif value:
@@ -69,7 +69,7 @@ def machines_sql(choice: TeamChoice, asked: MachineFilter) -> tuple[str, list[An
         texts = f"concat_ws(' ', i.external_id, i.host, a.name, {_OWNER}, i.attributes ->> 'sku')"
         parts.append(f"position(lower(%s) in lower({texts})) > 0")
         values.append(word)
-    sql = _MACHINES.format(gpus=_GPUS, model=_MODEL, region=_REGION, owner=_OWNER, where=" AND ".join(parts))
+    sql = _MACHINES.format(gpus=GPU_COUNT, model=GPU_MODEL, region=_REGION, owner=_OWNER, where=" AND ".join(parts))
     return sql, values
 
 

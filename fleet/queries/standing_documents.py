@@ -23,7 +23,8 @@ from fleet.domain.ports import HourlyPrice, PriceLookup
 from fleet.domain.states import IDLE, State
 from fleet.queries.exempt_now import ExemptNow
 from fleet.queries.filters import Conditions, iso_sql
-from fleet.queries.jobs_now import JobHold, holds_on
+from fleet.queries.jobs_now import Figures, JobHold, holds_on
+from fleet.queries.machines import GPU_COUNT, GPU_MODEL
 from fleet.queries.verdicts import Say
 from people.roles import TeamChoice
 
@@ -44,15 +45,20 @@ class Reader:
 
 
 def standing_page(
-    asked: Mapping[str, Any], part: Slice, choice: TeamChoice, reader: Reader, prices: PriceLookup, *, say: Say
-) -> Page:
-    """Give a page of instances. ``asked``: account, state, host, instance, instance_state. ``choice``: which teams."""
+    asked: Mapping[str, Any], part: Slice, choice: TeamChoice, reader: Reader, prices: PriceLookup, *, say: Say,
+    more: Figures,
+) -> Page:  # fmt: skip
+    """Give a page of instances. ``asked``: account, state, host, instance, instance_state. ``choice``: which teams.
+
+    ``more``: gives further fields by row id.
+    """
     rows = _instances(asked, part, choice)
     shown = rows[: part.limit]
     ids = [row["id"] for row in shown]
     desk = _Desk(
         reader, say, prices.prices(ids, reader.at), _gpus(ids), holds_on(ids, reader.choice, reader.at), _findings(ids),
         ExemptNow([(row["instance"], row["account"]) for row in shown], reader.at),
+        more(ids),
     )  # fmt: skip
     documents = [(row["id"], desk.document(row)) for row in shown]
     return part.page([*documents, *((row["id"], {}) for row in rows[part.limit :])])
@@ -68,7 +74,8 @@ def _instances(asked: Mapping[str, Any], part: Slice, choice: TeamChoice) -> lis
     where.compare("i.id > %s", part.after)
     return _read(
         f"""SELECT i.id, i.external_id AS instance, a.name AS account, i.host, i.team_id, i.attributes::text,
-                   i.gpu_count, i.state AS instance_state, v.state, v.reason, v.since,
+                   i.gpu_count, {GPU_COUNT} AS counted, {GPU_MODEL} AS gpu_model,
+                   i.state AS instance_state, v.state, v.reason, v.since,
                    v.confidence, v.policy, (v.evidence || coalesce(f.evidence, '{{}}'))::text AS evidence
             FROM fleet_instance i JOIN fleet_verdict v
                 ON v.subject_kind = 'instance' AND v.subject_id = i.id AND v."end" IS NULL
@@ -131,6 +138,7 @@ class _Desk:
     holds: Mapping[int, list[JobHold]]
     findings: Mapping[int, list[dict[str, Any]]]
     exempt: ExemptNow
+    more: Mapping[int, dict[str, Any]]
 
     def document(self, row: dict[str, Any]) -> dict[str, Any]:
         """One instance, as `judge` prints it."""
@@ -165,6 +173,11 @@ class _Desk:
             "gpus": [self._gpu(row, gpu, holds) for gpu in self.gpus.get(row["id"], [])],
             "jobs": [hold.document(self.reader.teams) for hold in holds],
             "findings": [self._finding(one) for one in self.findings.get(row["id"], []) if self._shows(one)],
+            "gpu_model": row["gpu_model"] or None,
+            "gpu_count": row["counted"] or None,
+            "sku": attributes.get("sku") or None,
+            "region": attributes.get("region") or None,
+            **self.more.get(row["id"], {}),
         }
 
     def _shows(self, finding: dict[str, Any]) -> bool:

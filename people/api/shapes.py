@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -32,9 +33,9 @@ def number(help_text: str = "", *, null: bool = True) -> serializers.FloatField:
     return serializers.FloatField(help_text=help_text, allow_null=null)
 
 
-def flag(help_text: str = "") -> serializers.BooleanField:
-    """Give a yes or no."""
-    return serializers.BooleanField(help_text=help_text)
+def flag(help_text: str = "", *, null: bool = False) -> serializers.BooleanField:
+    """Give a yes or no; null: unknown."""
+    return serializers.BooleanField(help_text=help_text, allow_null=null)
 
 
 def mapping(help_text: str = "", *, null: bool = False, of: serializers.Field | None = None) -> Any:
@@ -43,9 +44,25 @@ def mapping(help_text: str = "", *, null: bool = False, of: serializers.Field | 
     return serializers.DictField(help_text=help_text, allow_null=null, **more)
 
 
+def amounts(name: str, keys: Sequence[str], *, null: bool) -> type[serializers.Serializer[Any]]:
+    """Make a shape with one exact number for each key."""
+    fields = {key: amount(null=null) for key in keys}
+    return type(name, (serializers.Serializer,), {"__doc__": "An amount for each.", **fields})
+
+
 def several(of: serializers.Field, help_text: str = "") -> serializers.ListField:
     """Give a list of plain values."""
     return serializers.ListField(child=of, help_text=help_text)
+
+
+def many(shape: type[serializers.Serializer[Any]], help_text: str) -> serializers.Serializer[Any]:
+    """Give a list of documents."""
+    return shape(many=True, help_text=help_text)
+
+
+def one_of(shape: type[serializers.Serializer[Any]], help_text: str, *, null: bool = False) -> Any:
+    """Give a document within another."""
+    return shape(help_text=help_text, allow_null=null)
 
 
 def link(help_text: str = "") -> serializers.URLField:
