@@ -46,7 +46,7 @@ ITEMS = (
     Item(("instances", "instance"), _("Instances"), "machine", "watch"),
     Item(("jobs", "job"), _("Jobs"), "jobs", "watch"),
     Item(("idle_list",), _("Idle machines"), "clock", "watch"),
-    Item(("incidents",), _("Incidents"), "alert", "watch"),
+    Item(("incidents",), _("Incidents"), "alert", "watch", sees_all),
     Item(("teams", "team"), _("Teams"), "teams", "money"),
     Item(("unassigned",), _("Unassigned"), "notmine", "money", sees_all),
     Item(("prices",), _("Prices"), "charges", "money", sees_all),

@@ -31,6 +31,13 @@ def verdict_sentence(facts: Facts) -> str:
     return reason_sentence(str(facts.get("reason") or ""), facts)
 
 
+def proof_sentence(facts: Facts) -> str:
+    """Say what an idle verdict rests on, where since when and what it costs stand beside; else what it is."""
+    if facts.get("state") not in (State.HELD, State.EMPTY):
+        return verdict_sentence(facts)
+    return _("Peak %(peak)s of %(gpus)s over %(window)s, coverage %(coverage)s, %(memory)s.") % _seen_words(facts)
+
+
 def reason_sentence(reason: str, facts: Facts | None = None) -> str:
     """Say why a verdict is what it is."""
     known = facts or {}
@@ -69,13 +76,18 @@ def _idle_sentence(facts: Facts) -> str:
     words = {
         "since": time_text(facts.get("since"), facts.get("at"), facts.get("zone")),
         "length": length_text(facts.get("minutes")),
+    }
+    return sentences(pattern % (words | _seen_words(facts)), money_sentence(facts))
+
+
+def _seen_words(facts: Facts) -> dict[str, str]:
+    return {
         "peak": percent_text(facts.get("peak_pct")),
         "gpus": gpus_text(facts.get("gpus")),
         "window": length_text(facts.get("window_minutes")),
         "coverage": percent_text(facts.get("coverage_pct")),
         "memory": memory_text(facts.get("memory")),
     }
-    return sentences(pattern % words, money_sentence(facts))
 
 
 def _working(facts: Facts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import lru_cache
 
@@ -33,6 +33,7 @@ class Listed:
     region: str = ""
     purchase_option: str = ""
     source: str = ""
+    source_date: date | None = None
     is_suggested: bool = False  # from the shipped book: a list price; a declared one always wins
     key: int = 0  # row id: settles what is equal otherwise
 
@@ -45,6 +46,7 @@ class Hourly:
     currency: str
     source: str
     is_list_price: bool = False
+    source_date: date | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def choose(book: Iterable[Listed], subject: PriceSubject, at: datetime) -> Hourl
     amount = per_hour(listed, subject) if listed else None
     if listed is None or amount is None:
         return None
-    return Hourly(amount, listed.currency, listed.source, listed.is_suggested)
+    return Hourly(amount, listed.currency, listed.source, listed.is_suggested, listed.source_date)
 
 
 def chosen(book: Iterable[Listed], subject: PriceSubject, at: datetime) -> Listed | None:

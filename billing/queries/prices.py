@@ -41,7 +41,9 @@ class Prices:
         for instance in instance_ids:
             price = next(iter(self.segments(instance, at, None)), Segment(at, None, None)).price
             if price is not None:
-                found[instance] = HourlyPrice(price.per_hour, price.currency, price.source, price.is_list_price)
+                found[instance] = HourlyPrice(
+                    price.per_hour, price.currency, price.source, price.is_list_price, price.source_date
+                )  # fmt: skip
         return found
 
     def segments(self, instance: int, since: datetime, until: datetime | None) -> Sequence[Segment]:
@@ -123,6 +125,7 @@ def listed_price(row: Price) -> Listed:
         region=row.region,
         purchase_option=row.purchase_option,
         source=row.source,
+        source_date=row.source_date,
         is_suggested=row.is_suggested,
         key=row.pk,
     )

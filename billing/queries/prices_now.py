@@ -49,5 +49,6 @@ def listed_prices(instance_ids: Collection[int], at: datetime) -> dict[int, Hour
     for subject, ids in price_kinds_at(instance_ids, at):
         one = choose(listed, subject, at)
         if one is not None:
-            found.update(dict.fromkeys(ids, HourlyPrice(one.per_hour, one.currency, one.source, one.is_list_price)))
+            price = HourlyPrice(one.per_hour, one.currency, one.source, one.is_list_price, one.source_date)
+            found.update(dict.fromkeys(ids, price))
     return found

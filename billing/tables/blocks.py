@@ -193,7 +193,16 @@ def idle_rows(priced: Iterable[PricedIdle], teams: Mapping[int, TeamName], at: d
             team=team.name if team else _("Unassigned"),
             kind=machine_kind(found.gpu_count, str(found.attributes.get("gpu_model") or "")),
             state=found.state,
-            sentence=sentence_of(found.state, found.reason, found.since, found.evidence, price=rate, at=at, zone=zone),
+            sentence=sentence_of(
+                found.state,
+                found.reason,
+                found.since,
+                found.evidence,
+                price=rate,
+                at=at,
+                zone=zone,
+                is_brief=True,
+            ),
             since=found.since,
             idle_for=None if minutes is None else timedelta(minutes=minutes),
         )

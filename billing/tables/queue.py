@@ -166,7 +166,7 @@ def explained(rows: Sequence[QueueRow], evidence: Mapping[int, Mapping[str, Any]
         row.peak, row.samples, row.coverage = facts.get("peak_pct"), facts.get("points"), facts.get("coverage_pct")
         row.why = sentence_of(
             found.state, found.reason, found.since, facts, price=(price.per_hour, price.currency) if price else None,
-            at=visitor.now, zone=visitor.house.zone,
+            at=visitor.now, zone=visitor.house.zone, is_brief=True,
         )  # fmt: skip
 
 

@@ -30,12 +30,6 @@ def role_word(name: str) -> str:
     return str(ROLE_WORDS.get(name, name))
 
 
-@register.filter
-def spaced(code: str) -> str:
-    """Write a code of the trail as words, letters as they are: `grant_role` is read as two."""
-    return code.replace("_", " ")
-
-
 @register.simple_tag
 def coverage_strip(cells: Sequence[Cell], zone: Any) -> SafeString:
     """Draw a source's day, one cell per half hour: whole, thin, too little to judge, or nothing at all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ class HourlyPrice:
     currency: str
     source: str  # inventory, contract, list, ...
     is_list_price: bool = False
+    source_date: date | None = None  # when the price was read there, where that is known
 
 
 class PriceLookup(Protocol):

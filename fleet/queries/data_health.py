@@ -88,10 +88,13 @@ SELECT s.name, s.kind, s.spec, s.is_enabled, s.declared IS NOT NULL, s.collected
     coalesce(r.seen, 0), coalesce(r.silent, 0), coalesce(b.targets, 0), coalesce(b.down, 0), b.low, b.mid, b.high,
     coalesce(d.kinds, '{}'), (
         SELECT jsonb_agg(jsonb_build_array(extract(epoch FROM bin), coverage, failed)) FROM (
-            SELECT date_bin('30 minutes', until - interval '1 second', 'epoch') AS bin,
-                   avg(coverage_pct) FILTER (WHERE error_code = '') AS coverage,
+            SELECT bin, avg(coverage_pct) FILTER (WHERE error_code = '') AS coverage,
                    count(*) FILTER (WHERE error_code <> '') AS failed
-            FROM fleet_sourcepull c WHERE c.source_id = s.id AND c.at >= %(day)s AND c.until >= %(day)s GROUP BY 1
+            FROM fleet_sourcepull c, generate_series(  -- a pull that caught up stands for all the time it read
+                date_bin('30 minutes', CASE WHEN error_code = '' THEN greatest(since, %(day)s) ELSE until END
+                                       - interval '1 second' * (error_code <> '')::int, 'epoch'),
+                date_bin('30 minutes', until - interval '1 second', 'epoch'), interval '30 minutes') AS bin
+            WHERE c.source_id = s.id AND c.at >= %(day)s AND c.until >= %(day)s GROUP BY 1
         ) binned)
 FROM fleet_source s
 LEFT JOIN LATERAL (

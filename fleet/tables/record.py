@@ -20,7 +20,7 @@ from fleet.domain.idle_cost import cost_of
 from fleet.domain.states import IDLE, State
 from fleet.queries.behind import JobNow
 from fleet.queries.record import GpuNow, Judged
-from fleet.sentences import reason_sentence, verdict_sentence
+from fleet.sentences import proof_sentence, reason_sentence, verdict_sentence
 from people.queries import TeamName
 
 Price = tuple[Decimal, str]  # per hour, currency
@@ -43,8 +43,12 @@ def sentence_of(
     price: Price | None,
     at: datetime,
     zone: tzinfo,
+    is_brief: bool = False,
 ) -> str:
-    """Say in a sentence what a machine does and what that was seen from, in the words that `judge` uses."""
+    """Say in a sentence what a machine does and what that was seen from, in the words that `judge` uses.
+
+    ``is_brief``: since when it is idle and what that costs stand beside the sentence, so it leaves them out.
+    """
     minutes = idle_minutes(evidence, since, at) if state in IDLE else None
     money: dict[str, Any] = {"price_per_hour": None, "idle_cost": None, "currency": None}
     if price:
@@ -60,7 +64,7 @@ def sentence_of(
         "at": iso(at),
         "zone": zone,
     }
-    said = verdict_sentence(facts | {"since": iso(since) if since else None})
+    said = (proof_sentence if is_brief else verdict_sentence)(facts | {"since": iso(since) if since else None})
     return said.replace(" %", f"{NBSP}%")  # a page must not break a line before the sign
 
 

@@ -82,7 +82,7 @@ def test_the_list_says_what_runs_and_what_it_used(admin: Client, teams: dict[str
     page = text_of(admin.get("/jobs/?sort=name").content)
     assert "2 jobs run now. The 2 listed used 20 GPU-hours so far: $62.50." in page
     assert "other nlp priya not judged yet 1 2 h 4 $12.50" in page
-    assert "train vision priya Held 4 5 h 16 $50.00 41.5 % Mean 12 % in 7 days with 20 % of memory in use" in page
+    assert "train vision priya Held 4 5 h 16 $50.00 Mean 12 % in 7 days with 20 % of memory in use" in page
     assert "All 2 20 $62.50" in page
 
 
