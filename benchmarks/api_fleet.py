@@ -10,7 +10,7 @@ from django.db import connection
 
 from alerts.models import Alert, Attempt, Channel, Delivery, Message
 from common.partitions import make_months
-from fleet.models import Finding, Gpu, GpuUse, Instance, InstanceState, Job, MeteredSpan
+from fleet.models import Finding, Gpu, GpuPlacement, GpuUse, Instance, InstanceState, Job, MeteredSpan
 from people.models import AuditEvent, Team
 
 BATCH = 5_000
@@ -36,6 +36,13 @@ def make_lists(now: datetime) -> None:
         batch_size=BATCH,
     )  # fmt: skip
     running = dict(zip([one.pk for one in machines], jobs[JOBS_ENDED:], strict=True))
+    GpuPlacement.objects.bulk_create(
+        [
+            GpuPlacement(gpu=gpu, instance_id=gpu.instance_id, host=gpu.host, start=past - timedelta(days=1))
+            for gpu in Gpu.objects.exclude(instance=None)
+        ],
+        batch_size=BATCH,
+    )
     GpuUse.objects.bulk_create(
         [
             GpuUse(gpu=gpu, job=running[gpu.instance_id], start=past)

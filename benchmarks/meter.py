@@ -101,7 +101,7 @@ def measure_backlog() -> None:
     for hour in range(0, BACKLOG_HOURS, 24):
         store_hours(ids, hour, 24)
     now = START + BACKLOG_HOURS * HOUR
-    metered, priced = timed(lambda: meter(now=now))[0], timed(lambda: price_hours(now=now))[0]
+    metered, priced = timed(lambda: meter(now=now))[0], timed(price_hours)[0]
     count = BACKLOG_GPUS * BACKLOG_HOURS
     print(
         f"{count:>7} GPU-hours of backlog: meter {metered:.1f} s ({metered / count * 1e6:.0f} µs each),"

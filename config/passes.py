@@ -20,6 +20,7 @@ from alerts.domain.pace import STILL, running
 from billing.actions.costs import price_hours
 from billing.actions.instance_prices import record_observed
 from billing.actions.retain import retain_costs
+from billing.actions.unpriced import sync_unpriced
 from billing.queries.prices_now import PricesNow
 from common.effects import Effects
 from common.periods import floor_mark, iso
@@ -114,7 +115,8 @@ def judge(one: Pass) -> int:
 def meter(one: Pass) -> int:
     """Meter GPU-hours and their provisional cost; give the number of rows written."""
     hours = meter_hours(now=one.mark)
-    price_hours(now=one.mark)
+    price_hours()
+    sync_unpriced(now=one.mark)
     return hours.rows_written
 
 

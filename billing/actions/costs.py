@@ -16,7 +16,6 @@ from billing.actions.basis import follow_changes
 from billing.actions.cost_rows import write_gpu_costs, write_instance_costs
 from billing.actions.price_book import load_suggested
 from billing.actions.team_days import mark_days, refresh_team_days
-from billing.actions.unpriced import sync_unpriced
 from billing.domain.instance_hour import HourMoney, hour_money
 from billing.queries.prices import Prices
 from billing.queries.storage import Storage
@@ -38,7 +37,7 @@ class PriceResult:
     days: int
 
 
-def price_hours(*, now: datetime, progress: Callable[[int], None] | None = None) -> PriceResult:
+def price_hours(*, progress: Callable[[int], None] | None = None) -> PriceResult:
     """Price every instance-hour that was metered or repriced since the last pass; ``progress`` is told hours done."""
     load_suggested()
     follow_changes()
@@ -51,7 +50,6 @@ def price_hours(*, now: datetime, progress: Callable[[int], None] | None = None)
         if progress is not None:
             progress(hours)
     days = refresh_team_days()
-    sync_unpriced(now=now)
     return PriceResult(hours, written, days)
 
 

@@ -21,7 +21,7 @@ from common.periods import day_start, iso, parse_duration, parse_moment
 from config.declared.nearest import did_you_mean
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_DECIMAL = re.compile(r"[+-]?\d{1,18}(\.\d{1,18})?")
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?")
 _YES, _NO = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
 MAX_NAME = 120
 
@@ -253,8 +253,8 @@ def _number_hint(value: str, usual: str) -> str:
     """Say what is wrong with a number that carries a power of ten, a unit, a sign or a comma."""
     if re.fullmatch(r"\d+(\.\d+)?[eE][+-]?\d{1,2}", value):
         return f"Write it out: {Decimal(value):f}."
-    bare = re.sub(r"[^\d.\-]", "", value)
-    if re.search(r"[A-Za-z$€£¥%]", value) and _DECIMAL.fullmatch(bare):
+    bare = re.sub(r"[^0-9.\-]", "", value)
+    if value.count(bare) == 1 and re.search(r"[A-Za-z$€£¥%]", value) and _DECIMAL.fullmatch(bare):
         return f"The unit stands in the key: write {bare}."
     if "," in value:
         return "Write a decimal point and no separators, like 1234.50."

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic
 
+from django.db import transaction
+
 from common.errors import FleetledgerError, OutsideFailed
 from common.heap import settled_heap
 from common.periods import STEP, floor_mark
@@ -146,6 +148,7 @@ class _Pull:
         self.progress = progress or _say_nothing
         self.result = PullResult(source.name)
         self.bad: Counter[tuple[str, str, int]] = Counter()
+        self.whole_bad: Counter[tuple[str, str, int]] = Counter()  # of the marks up to ``complete_until``
         self.complete_until: int | None = None
         self.minutes = self.expected_minutes = 0.0
         self.seen: set[int] = set()
@@ -196,7 +199,7 @@ class _Pull:
             if not is_whole:
                 self.result.is_partial = True
             elif not self.result.is_partial:
-                self.complete_until = piece.last
+                self.complete_until, self.whole_bad = piece.last, Counter(intake.bad)
             shown = "whole" if is_whole else "in part"
             self.progress(
                 f"{self.source.name}: {number}/{len(slices)} until {moment(piece.last):%Y-%m-%d %H:%M} {shown}"
@@ -249,7 +252,19 @@ class _Pull:
         self.result.error = error
         return False
 
+    @transaction.atomic
     def _write_pull(self) -> None:
+        """Write the row and the daily counts of bad samples.
+
+        Only what is not read again is counted, and what another pull has counted meanwhile is not counted twice.
+        """
+        Source.objects.select_for_update().get(pk=self.source.pk)
+        is_read_again = self.is_backfill and self.result.is_partial
+        if (
+            is_read_again
+            or _counted_until(self.source, moment(self.first - STEP_SECONDS), moment(self.last)) >= self.last
+        ):
+            self.whole_bad.clear()
         error = self.result.error
         SourcePull.objects.create(
             source=self.source,
@@ -267,7 +282,7 @@ class _Pull:
             error_message=error.message if error else "",
             error_hint=error.hint if error else "",
         )
-        for (kind, signal, day), count in self.bad.items():
+        for (kind, signal, day), count in self.whole_bad.items():
             date = moment(day * 86_400).date()
             row, _ = BadSample.objects.get_or_create(source=self.source, day=date, kind=kind, signal=signal)
             row.count += count

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 
 from alerts.actions.alerts import raise_alerts, resolve_alerts
 from alerts.domain.occurrence import Occurrence
+from common.database import take_lock
 from common.periods import iso
 from fleet.domain.findings import CONTINUES_WITHIN, Found
 from fleet.domain.states import FindingKind
@@ -71,6 +72,7 @@ def sync_findings(
     within 30 minutes of closing goes on as the old finding, unless it ended with a restart or a stop. ``is_open``: the
     open findings of the kind, where the caller has read them.
     """
+    take_lock(f"findings {kind}")  # two at once would open the same
     holding = {one.key: one for one in found}
     closed: list[tuple[OpenFinding, str]] = []
     changed: list[tuple[int, Found]] = []

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from django.db import transaction
 
+from common.database import take_lock
 from common.periods import floor_mark
 from fleet.actions.clocks import (
     BEHIND,
@@ -56,7 +57,11 @@ class JudgeResult:
 
 @transaction.atomic
 def judge_fleet(*, now: datetime, prices: PriceLookup) -> JudgeResult:
-    """Judge every GPU, instance and job at the last mark up to ``now``; keep the organisation's idle runs."""
+    """Judge every GPU, instance and job at the last mark up to ``now``; keep the organisation's idle runs.
+
+    One pass at a time: a tick beside beat waits, and finds what the other has written.
+    """
+    take_lock("judge")
     fleet = with_baselines(fleet_at(floor_mark(now)))
     judged = blank(fleet)
 

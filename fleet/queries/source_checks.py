@@ -109,8 +109,7 @@ def _newest(outside: PrometheusSource, names: set[str], now: datetime) -> dateti
     first, last = (now - timedelta(hours=1, minutes=10)).timestamp(), (now + timedelta(hours=2)).timestamp()
     for metric in outside.timing_metrics(names):
         body = outside.client.query_range(f"max(timestamp({outside.queries.select(metric)}))", first, last, 240)
-        for series in (body.data or {}).get("result") or ():
-            newest = max([newest, *(float(value) for _, value in series.get("values") or ())])
+        newest = max([newest, *body.series().value.tolist()])
     return datetime.fromtimestamp(newest, now.tzinfo) if newest else None
 
 

@@ -25,7 +25,7 @@ def advance_world(*, now: datetime, is_replay: bool = False) -> None:
         raise Refused(
             "clock_backwards",
             f"The world is already at {iso(row.world_at)}; a pass at {iso(now)} would go back.",
-            hint="Take a later time, or an empty database for another replay.",
+            hint=f"Go on from {iso(row.world_at)}, or take an empty database for another replay.",
         )
     if is_replay and row.clock != ClockMode.REPLAY:
         record(now=now, by=SYSTEM, action="clock_to_replay", subject_kind="installation", subject=str(row.name))

@@ -43,12 +43,17 @@ class Authority:
         _openssl("req", "-x509", *_EC, "-subj", f"/CN={name}", *added, *signed_by, *_out(made))
         return made
 
-    def wants_clients_of(self, clients: Authority, version: ssl.TLSVersion) -> ssl.SSLContext:
-        """Give what a server needs that shows a certificate of ours and wants one that ``clients`` signed."""
+    def serves(self) -> ssl.SSLContext:
+        """Give what a server needs that shows a certificate of ours."""
         shown = self.issue("server")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = context.maximum_version = version
         context.load_cert_chain(shown.cert, shown.key)
+        return context
+
+    def wants_clients_of(self, clients: Authority, version: ssl.TLSVersion) -> ssl.SSLContext:
+        """Give what a server needs that shows a certificate of ours and wants one that ``clients`` signed."""
+        context = self.serves()
+        context.minimum_version = context.maximum_version = version
         context.load_verify_locations(clients.own.cert)
         context.verify_mode = ssl.CERT_REQUIRED
         return context

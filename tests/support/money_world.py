@@ -107,7 +107,7 @@ class World:
         """Meter and price."""
         self.store()
         result = meter(now=utc(now))
-        price_hours(now=utc(now))
+        price_hours()
         return result
 
     def store(self) -> None:

@@ -59,4 +59,4 @@ def follow(results: list[PullResult], *, since: datetime, until: datetime) -> No
     if gpu_ids:
         update_idle_runs(until=until, gpu_ids=gpu_ids, since=since)
     meter(now=until)
-    price_hours(now=until)
+    price_hours()

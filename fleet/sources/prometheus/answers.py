@@ -22,6 +22,7 @@ from fleet.sources.prometheus import failures
 Ints = NDArray[np.int64]
 Floats64 = NDArray[np.float64]
 
+_NOTHING = object()
 _OPEN, _METRIC = b'"result":[', b'{"metric":'
 _FORMS = {  # end of a series; between labels and points
     "vector": (b'"]}', b',"value":['),
@@ -56,7 +57,7 @@ class Series:
             labels = orjson.loads(key)
         except orjson.JSONDecodeError:
             labels = None
-        if not isinstance(labels, dict):
+        if not isinstance(labels, dict) or not all(isinstance(value, str) for value in labels.values()):
             raise failures.not_json(key, self.url)
         return labels
 
@@ -88,12 +89,14 @@ class Body:
     @property
     def warnings(self) -> list[str]:
         """What the source said of parts that are missing."""
-        return [str(text) for text in self.document.get("warnings") or ()]
+        said = _texts(self.document.get("warnings"))
+        error = self.document.get("error")  # beside data: it stands for the part that failed
+        return [*said, str(error)] if error else said
 
     @property
     def infos(self) -> list[str]:
         """What the source advised."""
-        return [str(text) for text in self.document.get("infos") or ()]
+        return _texts(self.document.get("infos"))
 
     @property
     def is_partial(self) -> bool:
@@ -101,12 +104,30 @@ class Body:
         return bool(self.document.get("isPartial"))
 
     def series(self) -> Series:
-        """Give the series of a vector or matrix; none for anything else. Raises OutsideFailed for broken text."""
-        kind = (self.document.get("data") or {}).get("resultType")
-        if kind not in _FORMS:
+        """Give the series of a vector or matrix; none for a scalar or a string.
+
+        Raises OutsideFailed for broken text, and for what is no answer to a query: "success" without a result must
+        not pass for a source that has nothing.
+        """
+        data = self.document.get("data")
+        kind = data.get("resultType") if isinstance(data, dict) else None
+        if kind in ("scalar", "string"):
             return series_of((), self.url)
+        if kind not in ("vector", "matrix"):
+            raise failures.not_json(self.content or orjson.dumps(self.document), self.url)
         found = _cut(self.content[self.begin : self.end], kind, self.url) if self.content else None
-        return found if found is not None else series_of((self.data or {}).get("result") or (), self.url)
+        return found if found is not None else series_of(self._result(), self.url)
+
+    def _result(self) -> Any:
+        data = self.data
+        return data.get("result", _NOTHING) if isinstance(data, dict) else _NOTHING
+
+
+def _texts(said: Any) -> list[str]:
+    """Give what should be a list of texts as one, whatever it is."""
+    if not said:
+        return []
+    return [str(text) for text in said] if isinstance(said, list) else [str(said)]
 
 
 def read_document(content: bytes) -> tuple[dict[str, Any], int, int] | None:
@@ -173,8 +194,20 @@ def _matrix(keys: list[bytes], points: list[bytes], url: str) -> Series | None:
     return Series(url, keys, length, np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
 
 
-def series_of(result: Sequence[dict[str, Any]], url: str) -> Series:
-    """Turn the series of a JSON answer into arrays; native histograms carry no values and are left without points."""
+def series_of(result: Any, url: str) -> Series:
+    """Turn the series of a JSON answer into arrays; native histograms carry no values and are left without points.
+
+    ``result`` is a list of series, or null where a server writes an empty list so. Raises OutsideFailed for all else.
+    """
+    if result is not None and not isinstance(result, list | tuple):
+        raise failures.not_json(b"no result", url)
+    try:
+        return _arrays(result or (), url)
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError):
+        raise failures.not_json(b"no series", url) from None
+
+
+def _arrays(result: Sequence[dict[str, Any]], url: str) -> Series:
     values = [series.get("values") or ([series["value"]] if "value" in series else []) for series in result]
     length = np.fromiter(map(len, values), dtype=np.int64, count=len(values))
     total = int(length.sum())

@@ -5,6 +5,7 @@ Whole body, own timeouts, bounded size, errors with a remedy.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections.abc import Callable, Mapping
@@ -83,7 +84,10 @@ class PrometheusClient:
         """Give the metric names that the source has in a time range."""
         window = {"start": _stamp(first), "end": _stamp(last)}
         body = self._ask("label/__name__/values", window, is_get=True)
-        return set(body.data or ())
+        names = body.data if body.data is not None else []
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise failures.not_json(body.content or b"no names", self.shown_url)
+        return set(names)
 
     def _ask(self, path: str, parameters: dict[str, str], *, is_get: bool = False) -> Body:
         """Ask, again after a transient failure; the waits are bounded."""
@@ -121,17 +125,37 @@ class PrometheusClient:
         return _parse(answer, content, self.shown_url)
 
     def _read(self, answer: requests.Response, started: float) -> bytes:
-        """Read the body with a bound on its size and its time: an endless one must not fill the memory."""
+        """Read the body with a bound on its size and its time: an endless one must not fill the memory.
+
+        One that trickles is hung up on from outside: between two of its bytes no timeout of the socket passes.
+        """
         parts: list[bytes] = []
         size = 0
-        for part in answer.iter_content(_CHUNK):
-            size += len(part)
-            if size > self._max_body_bytes:
-                raise failures.too_big(self.shown_url, self._max_body_bytes)
-            if monotonic() - started > 2 * self._read_seconds:
-                raise failures.timed_out(self.shown_url)
-            parts.append(part)
+        hanging_up = threading.Event()
+        watchdog = threading.Timer(started + 2 * self._read_seconds - monotonic(), _hang_up, (answer, hanging_up))
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            for part in answer.iter_content(_CHUNK):
+                size += len(part)
+                if size > self._max_body_bytes:
+                    raise failures.too_big(self.shown_url, self._max_body_bytes)
+                parts.append(part)
+        except (requests.RequestException, OSError, ValueError):
+            if not hanging_up.is_set():
+                raise
+        finally:
+            watchdog.cancel()
+        if hanging_up.is_set():
+            raise failures.timed_out(self.shown_url)
         return b"".join(parts)
+
+
+def _hang_up(answer: requests.Response, hanging_up: threading.Event) -> None:
+    """End an answer that another thread is reading."""
+    hanging_up.set()
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # it has ended by itself
+        answer.raw.shutdown()
 
 
 def _stamp(at: float) -> str:

@@ -63,8 +63,8 @@ class PrometheusSource:
         return total
 
     def _count(self, metric: Metric, at: int) -> int:
-        result = (self.client.query(self.queries.count(metric), at).data or {}).get("result") or []
-        return int(float(result[0]["value"][1])) if result else 0
+        value = self.client.query(self.queries.count(metric), at).series().value
+        return int(value[0]) if len(value) else 0
 
     def count_points(self, marks: NDArray[np.int64], shard: Shard) -> tuple[list[Identity], NDArray[np.int32]]:
         """Count raw points per device and mark; see MetricsSource."""

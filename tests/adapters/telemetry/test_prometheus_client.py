@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from time import monotonic
+
 import pytest
 
 from common.errors import BadInput, OutsideFailed
 from fleet.sources.prometheus.access import access_of
 from fleet.sources.prometheus.client import PrometheusClient
+from tests.support.certificates import Authority
 from tests.support.processes import free_port
 from tests.support.scripted_http import Answer, ScriptedServer, json_answer
 
@@ -84,7 +88,6 @@ HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
         (json_answer({"status": "error", "error": "parse error"}, 200), "query_rejected"),
         (Answer(200, b"x" * 65536, is_endless=True), "answer_too_big"),
         (Answer(200, b'{"status"', delay_seconds=2), "source_timeout"),
-        (Answer(200, b" " * 200, byte_delay_seconds=0.02), "source_timeout"),
     ],
 )
 def test_failures_are_told_apart(
@@ -96,6 +99,30 @@ def test_failures_are_told_apart(
     assert caught.value.code == code
     assert caught.value.hint
     assert len(scripted_http.requests) == 1  # none of these is cured by asking again
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_a_body_that_trickles_is_hung_up_on(is_tls: bool, tmp_path: Path, pauses: Pauses) -> None:
+    """No byte is late, so no timeout of the socket ends it; whole it would take 20 s."""
+    own = Authority(tmp_path, "servers") if is_tls else None
+    with ScriptedServer(own.serves() if own else None) as server:
+        server.default = Answer(200, b" " * 1000, byte_delay_seconds=0.02)
+        access = access_of({"mtls": {"ca": f"file:{own.own.cert}"}} if own else None)
+        slow, begun = PrometheusClient(server.url, access, pause=pauses, read_seconds=0.4), monotonic()
+        with pytest.raises(OutsideFailed) as caught:
+            slow.query("up", 1)
+        assert (caught.value.code, monotonic() - begun < 10) == ("source_timeout", True)
+        server.default = json_answer(VECTOR)
+        assert slow.query("up", 2).data == VECTOR["data"]  # on a connection of its own
+        slow.close()
+
+
+@pytest.mark.parametrize("data", [{}, "up", 5, [1], {"up": 1}])
+def test_what_are_no_names(client: PrometheusClient, scripted_http: ScriptedServer, data: object) -> None:
+    scripted_http.answer(json_answer({"status": "success", "data": data}))
+    with pytest.raises(OutsideFailed) as caught:
+        client.metric_names(0, 1)
+    assert caught.value.code == "not_prometheus"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_a_limit_leaves_the_rest_for_the_next_pass(fleet: World) -> None:
     assert (first.hours, first.is_complete) == (24, False)
     assert told == [(24, 24 * 11 + 6 + 6)]
     assert meter(now=NOW).is_complete
-    price_hours(now=NOW)
+    price_hours()
     assert sums(GpuHourCost.objects.filter(instance=other), ["unknown"]) == {"unknown": Decimal(24 * 12 + 6)}
 
 

@@ -47,7 +47,7 @@ def test_a_price_edited_in_place_says_what_it_moves(metered: Path, dry_run: bool
     result = apply_text(metered, PRICES.format("2.50", DATED), now=NOW, dry_run=dry_run)
     assert names(result, "changed") == ["price H100 gpu_hour USD from 2025-06-03: price"]
     assert warned(result) == [("price_changes_past", "prices[0]", MOVED)]
-    price_hours(now=NOW)
+    price_hours()
     total = sum(row.working + row.unknown + row.held + row.empty for row in GpuHourCost.objects.exclude(working=None))
     assert total == (384 if dry_run else 480)
 
@@ -69,7 +69,7 @@ def test_an_end_that_moves_leaves_time_unpriced(metered: Path) -> None:
     ended = PRICES.format("2.00", DATED + ", valid_to: 2025-06-03T18:00:00Z")
     ((_, _, message),) = warned(apply_text(metered, ended, now=NOW))
     assert "on 2 instances: 96.00 USD become unpriced." in message
-    price_hours(now=NOW)
+    price_hours()
     ((_, _, again),) = warned(apply_text(metered, PRICES.format("2.00", DATED), now=NOW))
     assert "on 2 instances: 48.00 GPU-hours without a price get one." in again
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from fleet.actions.collect import collect_source
+from fleet.actions.intake import Intake
 from fleet.domain.signals import Signal
 from fleet.domain.slicing import Slice
 from fleet.models import BadSample, Source, SourcePull
@@ -214,3 +215,49 @@ def test_a_source_without_gpu_metrics_says_so(fleet_of: Make) -> None:
     fleet = fleet_of(History().add("node_load1", {"job": "x"}, [(t, 1) for t in every(30, T0, T0 + 600)]))
     (warning,) = fleet.collect(600).warnings
     assert warning.startswith("no_gpu_metrics: ")
+
+
+@pytest.fixture
+def spoilt(fleet_of: Make, scripted_http: ScriptedServer) -> tuple[Fleet, Between]:
+    """A GPU with one value a sample that can't be."""
+    history = History()
+    for mark in (T0 + 300, T0 + 600, T0 + 900):
+        history.gpu(1, every(30, mark - 295, mark - 20), 50).gpu(1, [mark - 10], 4_294_967_295)
+    fleet = fleet_of(history)
+    proxy = Between(scripted_http, fleet.source.spec["url"])
+    fleet.source.spec["url"] = scripted_http.url
+    fleet.source.save()
+    return fleet, proxy
+
+
+@pytest.mark.parametrize("door", ["collect", "backfill"])
+def test_garbage_that_a_partial_pull_saw_is_counted_once(spoilt: tuple[Fleet, Between], door: str) -> None:
+    fleet, proxy = spoilt
+    fleet.source.collected_until = at(0)
+    fleet.source.save()
+    pull = {"collect": lambda: fleet.collect(900), "backfill": lambda: fleet.backfill(0, 900)}[door]
+    cut = b'{"status":"success","isPartial":true,"data":{"resultType":"matrix","result":[]}}'
+    proxy.instead = lambda query: Answer(200, cut) if "min_over_time" in query else None
+    for _ in range(2):
+        assert pull().is_partial is True
+    proxy.instead = lambda query: None
+    assert pull().is_partial is False
+    assert pull().is_partial is False
+    assert BadSample.objects.get().count == 3
+
+
+def test_garbage_that_two_pulls_see_at_once_is_counted_once(
+    spoilt: tuple[Fleet, Between], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fleet, _ = spoilt
+    end_slice, inner = Intake.end_slice, iter([True])
+
+    def meanwhile(self: Intake, piece: Slice) -> None:
+        end_slice(self, piece)
+        if next(inner, False):
+            fleet.backfill(0, 900)
+
+    monkeypatch.setattr(Intake, "end_slice", meanwhile)
+    fleet.backfill(0, 900)
+    assert SourcePull.objects.count() == 2
+    assert BadSample.objects.get().count == 3

@@ -99,6 +99,7 @@ def test_what_is_no_table_has_no_series() -> None:
     "broken",
     [
         b'{"metric":{"a":"1"},"value":[1,"1"]},{"metric":{"a"},"value":[1,"2"]}',
+        b'{"metric":{"a":"1"},"value":[1,"1"]},{"metric":{"a":2},"value":[1,"2"]}',
         b'{"metric":{"a":"1"},"value":[1,"one"]},]{"metric":{"a":"2"},"value":[1,"2"]}',
         b'{"metric":{"a":"1"},"value":[1,"1"]}{"metric":{"a":"2"},"value":[1,"2"]}',
     ],
@@ -109,3 +110,45 @@ def test_broken_text_between_whole_ends_is_an_error(broken: bytes) -> None:
         labels_of(body_of(head + broken + tail).series())
     assert caught.value.code == "not_prometheus"
     assert read_document(head + broken) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"null",
+        b"[]",
+        b'["up"]',
+        b'"up"',
+        b"{}",
+        b'{"result":[]}',
+        b'{"resultType":"vector"}',
+        b'{"resultType":["vector"],"result":[]}',
+        b'{"resultType":"vector","result":{}}',
+        b'{"resultType":"vector","result":[1]}',
+        b'{"resultType":"vector","result":[{"metric":{},"value":null}]}',
+        b'{"resultType":"vector","result":[{"metric":{},"value":[1]}]}',
+        b'{"resultType":"vector","result":[{"metric":{},"value":[1,"one"]}]}',
+        b'{"resultType":"matrix","result":[{"metric":{},"values":[[1,null]]}]}',
+        b'{"resultType":"matrix","result":[{"metric":{},"values":[5]}]}',
+        b'{"resultType":"matrix","result":[{"metric":{},"values":7}]}',
+    ],
+)
+def test_success_without_a_result_is_not_an_empty_fleet(data: bytes) -> None:
+    with pytest.raises(OutsideFailed) as caught:
+        body_of(b'{"status":"success","data":' + data + b"}").series()
+    assert caught.value.code == "not_prometheus"
+
+
+def test_an_empty_result_may_be_written_as_null() -> None:
+    assert not body_of(b'{"status":"success","data":{"resultType":"matrix","result":null}}').series().keys
+
+
+@pytest.mark.parametrize(("written", "said"), [("late", ["late"]), (["a", 1], ["a", "1"]), (5, ["5"]), (None, [])])
+def test_warnings_are_kept_however_they_are_written(written: object, said: list[str]) -> None:
+    body = body_of(answer("vector", [], warnings=written, infos=written))
+    assert (body.warnings, body.infos) == (said, said)
+
+
+def test_an_error_beside_data_is_a_warning() -> None:
+    body = body_of(answer("vector", vector("1"), error="one store is down", errorType="internal"))
+    assert body.warnings == ["one store is down"]
