@@ -26,9 +26,11 @@ def fill() -> None:
 def test_sign_in_see_the_pictures_open_a_record(look: Look) -> None:
     fill()
     look.sign_in("ingrid@example.com")
-    look.page.wait_for_selector("[data-figure=figure-teams-0] .bars .point path")
-    assert look.page.locator("[data-figure=figure-days-0] .trace.bars").count() == 6
+    look.open("/?as=manager")
+    look.page.wait_for_selector("#days-USD-plot .bars .point path")
+    assert look.page.locator("#days-USD-plot .trace.bars").count() == 6
     look.check()
+    look.open("/idle/")
     look.page.click("text=vis-h100-07")
     look.page.wait_for_url("**/instances/lab/vis-h100-07/")
     assert look.page.locator("h1").inner_text() == "vis-h100-07"
@@ -38,14 +40,16 @@ def test_sign_in_see_the_pictures_open_a_record(look: Look) -> None:
 def test_the_list_of_idle_machines_renews_in_place(look: Look) -> None:
     fill()
     look.sign_in("ingrid@example.com")
-    link = look.page.locator("#idle-now a.name").first
+    look.open("/idle/")
+    link = look.page.locator("main a[href^='/instances/']").first
     link.focus()
-    before = look.page.evaluate("[document.activeElement.id, document.scrollingElement.scrollHeight]")
-    with look.page.expect_response("**/idle/top/**") as answer:
-        look.page.evaluate("htmx.ajax('GET', '/idle/top/?team=', {target: '#idle-now', swap: 'outerHTML'})")
+    where = "[document.activeElement.getAttribute('href'), document.scrollingElement.scrollHeight]"
+    before = look.page.evaluate(where)
+    with look.page.expect_response("**/idle/") as answer:
+        look.page.evaluate("htmx.trigger('#main', 'renew')")
     assert answer.value.status == 200
     look.page.wait_for_function("() => !document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
-    assert look.page.evaluate("[document.activeElement.id, document.scrollingElement.scrollHeight]") == before
+    assert look.page.evaluate(where) == before
     look.check()
 
 
