@@ -85,7 +85,7 @@ def measure(gpus: int) -> float:
     for hour in (0, 1):
         store_hours(ids, hour)
         now = START + (hour + 1) * HOUR
-        metered, priced = timed(partial(meter, now=now))[0], timed(partial(price_hours, now=now))[0]
+        metered, priced = timed(partial(meter, now=now))[0], timed(price_hours)[0]
     bare = timed(bare_upsert)[0]
     again = timed(lambda: meter(now=START + 2 * HOUR))[0]
     print(

@@ -30,14 +30,19 @@ class Remedy:
 
 def remedies(
     days: Sequence[SourceDay], runs: Sequence[JobHealth], channels: Sequence[ChannelHealth], contested: Sequence[str],
-    *, now: datetime,
+    *, now: datetime, is_replaying: bool,
 ) -> list[Remedy]:  # fmt: skip
-    """Give what needs a hand, the worst first."""
-    found = [*_sources(days, now), *_jobs(runs, now), *_channels(channels), *_hosts(contested)]
+    """Give what needs a hand, the worst first. While the world is replayed no job is due and no source is late."""
+    found = [
+        *_sources(days, now, is_replaying),
+        *_jobs(runs, now, is_replaying),
+        *_channels(channels),
+        *_hosts(contested),
+    ]
     return sorted(found, key=lambda one: one.level != "bad")
 
 
-def _sources(days: Sequence[SourceDay], now: datetime) -> Iterator[Remedy]:
+def _sources(days: Sequence[SourceDay], now: datetime, is_replaying: bool) -> Iterator[Remedy]:
     for one in days:
         link = f"/sources/{one.name}/"
         if one.pull.get("error_code"):
@@ -45,7 +50,7 @@ def _sources(days: Sequence[SourceDay], now: datetime) -> Iterator[Remedy]:
             title = _("Source %(name)s has been failing for %(since)s.") % {"name": one.name, "since": since}
             said = sentences(*refusal_words(one.pull["error_code"], one.pull["error_message"], one.pull["error_hint"]))
             yield Remedy("bad", title, said, link)
-        elif one.is_late(now):
+        elif one.is_late(now) and not is_replaying:
             title = _("Source %(name)s is late.") % {"name": one.name}
             yield Remedy("bad", title, _("Is the worker running? Time without an answer counts as unknown."), link)
         if one.down:
@@ -60,8 +65,8 @@ def _sources(days: Sequence[SourceDay], now: datetime) -> Iterator[Remedy]:
             yield Remedy("warn", title, _("What was whole is stored; the rest is read again."), link)
 
 
-def _jobs(runs: Sequence[JobHealth], now: datetime) -> Iterator[Remedy]:
-    for check in job_checks(runs, clock=now, is_replaying=False) if runs else ():
+def _jobs(runs: Sequence[JobHealth], now: datetime, is_replaying: bool) -> Iterator[Remedy]:
+    for check in job_checks(runs, clock=now, is_replaying=is_replaying) if runs else ():
         if check.message:
             title = _("The job %(name)s does not complete.") % {"name": word_of("clock_job", check.name)}
             yield Remedy("bad", title, _("Is the worker running? Its log says why; the job tries again by itself."))

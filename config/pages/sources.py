@@ -79,11 +79,11 @@ def _page(request: HttpRequest, visitor: Visitor, checks: list[Check] | None = N
         "newest": min((lag for one in enabled if (lag := one.lag(visitor.now)) is not None), default=None),
     }  # fmt: skip
     if visitor.sees_all:
-        context |= _whole(enabled, visitor.now)
+        context |= _whole(enabled, visitor.now, visitor.house.is_replaying)
     return render(request, "config/sources.html", context)
 
 
-def _whole(days: list[SourceDay], now: datetime) -> dict[str, Any]:
+def _whole(days: list[SourceDay], now: datetime, is_replaying: bool) -> dict[str, Any]:
     """Give what only those see who see everything: counts over all teams, accounts, jobs, channels."""
     read = [one.coverage_pct for one in days if one.coverage_pct is not None]
     runs, channels = latest_runs(), channels_health(now)
@@ -94,5 +94,5 @@ def _whole(days: list[SourceDay], now: datetime) -> dict[str, Any]:
         "coverage": sum(read) / len(read) if read else None, "accounts": account_rows(), "runs": runs,
         "channels": channels, "contested": contested,
         "axis": [now - timedelta(hours=hours) for hours in (24, 18, 12, 6, 0)],
-        "remedies": remedies(days, jobs, channels, contested, now=now),
+        "remedies": remedies(days, jobs, channels, contested, now=now, is_replaying=is_replaying),
     }  # fmt: skip

@@ -91,8 +91,9 @@ SELECT s.name, s.kind, s.spec, s.is_enabled, s.declared IS NOT NULL, s.collected
             SELECT bin, avg(coverage_pct) FILTER (WHERE error_code = '') AS coverage,
                    count(*) FILTER (WHERE error_code <> '') AS failed
             FROM fleet_sourcepull c, generate_series(  -- a pull that caught up stands for all the time it read
-                date_bin('30 minutes', CASE WHEN error_code = '' THEN greatest(since, %(day)s) ELSE until END
-                                       - interval '1 second' * (error_code <> '')::int, 'epoch'),
+                least(date_bin('30 minutes', until - interval '1 second', 'epoch'), date_bin('30 minutes',
+                    CASE WHEN error_code = '' THEN greatest(since, %(day)s) + interval '15 minutes' ELSE until END,
+                    'epoch')),
                 date_bin('30 minutes', until - interval '1 second', 'epoch'), interval '30 minutes') AS bin
             WHERE c.source_id = s.id AND c.at >= %(day)s AND c.until >= %(day)s GROUP BY 1
         ) binned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -40,12 +40,16 @@ def place_rows(places: Iterable[JobPlace], sees: Callable[[int | None], bool], n
 
 
 def traced_rows(gpus: Sequence[Traced], limit: int) -> list[ActivityRow]:
-    """Make lines of the picture, the ``limit`` busiest of more; each named after its machine and number there."""
+    """Make lines of the picture, the ``limit`` busiest of more; each named after its machine and number there.
+
+    The margin holds eight characters: one machine is not named, several are by what tells them apart.
+    """
     seen: Counter[str] = Counter()
+    names = {one.gpu.name for one in gpus}
     rows = []
     for one in gpus:
         name = one.gpu.name
-        label = f"{_short(name)} {seen[name]}" if name else f"GPU {seen[name]}"
+        label = f"{_short(name, names)} {seen[name]}" if name and len(names) > 1 else f"GPU {seen[name]}"
         rows.append((one, ActivityRow(label, one.peaks, _("max %(share)s") % {"share": percent(one.highest)})))
         seen[name] += 1
     if len(rows) > limit:
@@ -53,5 +57,8 @@ def traced_rows(gpus: Sequence[Traced], limit: int) -> list[ActivityRow]:
     return [row for _one, row in rows]
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= 8 else f"…{name[-7:]}"
+def _short(name: str, names: Collection[str]) -> str:
+    least, most = min(names), max(names)
+    same = next((at for at, pair in enumerate(zip(least, most, strict=False)) if pair[0] != pair[1]), len(least))
+    own = name[len(least[:same].rstrip("0123456789")) :] or name
+    return own if len(own) <= 5 else f"…{own[-4:]}"

@@ -72,6 +72,15 @@ def test_a_source_tells_of_its_last_day(source: Source, teams: dict[str, Team]) 
     assert day.coverage_pct == 65.0
 
 
+def test_a_pull_that_caught_up_covers_all_that_it_read(source: Source) -> None:
+    last = NOW.replace(minute=NOW.minute // 30 * 30, second=0) - timedelta(hours=1)
+    caught_up = pull(source, 0, 80.0)
+    SourcePull.objects.filter(pk=caught_up.pk).update(since=last - timedelta(hours=3), until=last)
+    (day,) = source_days(NOW)
+    read = [cell.start for cell in day.cells if cell.coverage_pct is not None]
+    assert read == [last - timedelta(minutes=30 * n) for n in range(6, 0, -1)]
+
+
 def test_machines_that_are_not_seen_whole(source: Source, teams: dict[str, Team]) -> None:
     whole = machine("whole", teams["nlp"], "working", now=NOW)
     seen(whole, 1, source)

@@ -71,11 +71,11 @@ def test_a_short_history_shows_the_story(filled: None) -> None:
     page = client.get("/").content.decode()
     assert "Fleetledger DEMO." in page
     assert "Demo history: 2 of" in page
-    idle, teams = (client.get(address).content.decode() for address in ("/idle/", "/teams/"))
+    queue, table = (client.get(address).content.decode() for address in ("/idle/", "/teams/"))
     for host in ("cw-fnd-06", "aws-misc-01"):
-        assert host in idle
+        assert host in queue
     for team in ("foundation", "post-training", "inference", "vision", "speech", "robotics", "data-platform"):
-        assert team in teams
+        assert team in table
     file = client.get("/teams.csv")
     assert file.headers["Content-Disposition"] == 'attachment; filename="DEMO-fleetledger-teams-2026-04-usage.csv"'
     assert not Delivery.objects.exclude(state__in=("simulated", "waiting")).exists()
