@@ -20,7 +20,7 @@ from common.errors import BadInput
 from common.periods import day_start, iso, parse_duration, parse_moment
 from config.declared.nearest import did_you_mean
 
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DECIMAL = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?")
 _YES, _NO = frozenset({"true", "yes", "on"}), frozenset({"false", "no", "off"})
 MAX_NAME = 120
@@ -72,7 +72,7 @@ def whole(least: int, most: int = 10**9, name: str = "whole number") -> Scalar:
     """A whole number within bounds."""
 
     def read(value: str, _: Reading) -> int:
-        if not re.fullmatch(r"[+-]?\d{1,12}", value):
+        if not re.fullmatch(r"[+-]?[0-9]{1,12}", value):
             raise BadInput(
                 "bad_number", f"{value!r} is no whole number.", hint=_number_hint(value, "Write digits only, like 8.")
             )
@@ -136,7 +136,7 @@ def duration(least: str = "0s", most: str = "3660d") -> Scalar:
             span = parse_duration(value)
         except (BadInput, OverflowError):
             message = f"{value!r} is no duration."
-            if re.fullmatch(r"\d+(\.\d+)?", value):
+            if re.fullmatch(r"[0-9]+(\.[0-9]+)?", value):
                 raise BadInput("bad_duration", f"{value!r} has no unit.", hint=f"Write {value}m or {value}s.") from None
             raise BadInput("bad_duration", message, hint="Write 90s, 5m, 1h30m or 7d.") from None
         if not low <= span <= high:
@@ -208,7 +208,7 @@ def _day(value: str) -> date:
 
 
 def _clock(value: str, _: Reading) -> str:
-    if not re.fullmatch(r"([01]\d|2[0-3]):[0-5]\d|24:00", value):
+    if not re.fullmatch(r"([01][0-9]|2[0-3]):[0-5][0-9]|24:00", value):
         raise BadInput("bad_clock", f"{value!r} is no time of day.", hint='Write "08:00".')
     return value
 
@@ -251,7 +251,7 @@ def _decimal(value: str) -> Decimal:
 
 def _number_hint(value: str, usual: str) -> str:
     """Say what is wrong with a number that carries a power of ten, a unit, a sign or a comma."""
-    if re.fullmatch(r"\d+(\.\d+)?[eE][+-]?\d{1,2}", value):
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]{1,2}", value):
         return f"Write it out: {Decimal(value):f}."
     bare = re.sub(r"[^0-9.\-]", "", value)
     if value.count(bare) == 1 and re.search(r"[A-Za-z$€£¥%]", value) and _DECIMAL.fullmatch(bare):

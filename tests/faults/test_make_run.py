@@ -98,8 +98,9 @@ def test_a_child_that_ends_is_started_again(installation: Installation, log: Pat
         os.kill(child, signal.SIGKILL)
         line = f"{name} ended (SIGKILL); starting it again in 1 s"
         wait_until(lambda: line in log.read_text(), seconds=10, what="the line that says so")
-        assert installation.pids(f"config.serve {name}") == []
-        wait_until(lambda: bool(installation.pids(f"config.serve {name}")), seconds=20, what=name)
+        # Whether nothing runs in that second is not asked: on a busy machine it is over before the question.
+        wait_until(lambda: bool(set(installation.pids(f"config.serve {name}")) - {child}), seconds=20, what=name)
+        assert child not in installation.pids(f"config.serve {name}")
         wait_until(lambda: answers(url_of(log)), seconds=20, what="web")
 
 

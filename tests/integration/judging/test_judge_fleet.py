@@ -16,6 +16,7 @@ from fleet.models import Account, Finding, Gpu, GpuClock, InstanceState, Policy,
 from fleet.queries.verdicts import judge_at
 from people.models import Team
 from tests.support.sampled_fleet import Device, NoPrices, at, first_seen, job, machine, play, source
+from tests.support.two_at_once import two_at_once
 
 pytestmark = pytest.mark.django_db
 
@@ -266,3 +267,10 @@ def test_passes_and_recomputing_say_the_same_under_two_rules() -> None:
         assert sorted(stored.values(), key=repr) == sorted(told, key=repr), now
         now += STEP
     assert GpuClock.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_passes_at_once_open_one_finding() -> None:
+    machine("i-none", gpus=0)
+    two_at_once(lambda: judge_fleet(now=at("10:00"), prices=FourDollars()))
+    assert (len(states()), len(findings("unassigned")), Alert.objects.filter(rule="unassigned").count()) == (1, 1, 1)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 
 import pytest
-from django.db import DatabaseError, connection, transaction
 
 from billing.actions.unpriced import sync_unpriced
 from billing.models import InstancePrice
 from fleet.models import Finding
 from tests.support.money_world import World, utc
-from tests.support.processes import wait_until
+from tests.support.two_at_once import two_at_once
 
 
 def test_a_running_instance_without_a_price_is_found_and_closed_with_its_price(world: World) -> None:
@@ -56,33 +54,8 @@ def test_a_host_that_no_account_knows_has_the_list_price_of_its_gpus(world: Worl
 @pytest.mark.django_db(transaction=True)
 def test_two_passes_at_once_open_one_finding(world: World) -> None:
     world.instance("i-own", [("2025-06-01T00:00", "running")], purchase_option="owned")
-    failed: list[Exception] = []
-
-    def second() -> None:
-        try:
-            sync_unpriced(now=utc("2025-06-01T05:00"))
-        except DatabaseError as error:
-            failed.append(error)
-        finally:
-            connection.close()
-
-    thread = threading.Thread(target=second)
-    with transaction.atomic():
-        assert sync_unpriced(now=utc("2025-06-01T05:00")) == 1
-        thread.start()
-        wait_until(_somebody_waits, seconds=20, what="the second pass to wait for the first")
-    thread.join(20)
-    assert not failed
+    two_at_once(lambda: sync_unpriced(now=utc("2025-06-01T05:00")))
     assert Finding.objects.filter(kind="unpriced").count() == 1
-
-
-def _somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)"
-            " WHERE NOT l.granted AND a.datname = current_database())"
-        )
-        return bool(cursor.fetchone()[0])
 
 
 def test_making_costs_of_the_past_opens_and_closes_no_finding(world: World) -> None:
