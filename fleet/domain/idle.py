@@ -208,11 +208,11 @@ class _Fold:
 
 
 def _switch(turns_on: Flags, turns_off: Flags, at_first: NDArray[np.bool_]) -> Flags:
-    """A flag that events turn on and off; they never come together."""
+    """A flag that events turn on and off. Together they come only at a first mark that is idle already: it is on."""
     order = np.arange(turns_on.shape[1])
     on = np.maximum.accumulate(np.where(turns_on, order, -1), axis=1)
     off = np.maximum.accumulate(np.where(turns_off, order, -1), axis=1)
-    return np.where(on == off, at_first[:, None], on > off)
+    return np.where((on < 0) & (off < 0), at_first[:, None], on >= off)
 
 
 def columns_of(block: SampleBlock, columns: slice) -> SampleBlock:

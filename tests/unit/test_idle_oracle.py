@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fleet.domain.idle import REASONS, STATES, Carry, Track, follow, midway
 from fleet.domain.idle_rule import NEVER
 from fleet.domain.samples import SampleBlock
-from tests.unit.histories import STEP, block_of, devices, gpu_facts, histories, rule_of, rules
+from tests.unit.histories import BASE, STEP, block_of, devices, gpu_facts, histories, rule_of, rules
 from tests.unit.idle_oracle import Device, Reader, Said, Sample, Words
 
 LENGTH = 60
@@ -39,6 +39,15 @@ def test_arrays_and_slow_reading_agree(gpus: list[tuple[list[Sample], Device]], 
     track = follow(block, gpu_facts([device for _, device in gpus]), rule_of(words))
     for g, (samples, device) in enumerate(gpus):
         assert said(track, g) == Reader(samples, device, words).read([int(mark) for mark in block.marks])
+
+
+def test_a_gpu_that_is_idle_in_its_very_first_sample_has_its_episode_open() -> None:
+    """Scraped every half hour, started a quarter of an hour before: one point tells the whole window."""
+    sample = Sample(BASE + 300, 1, 1800, BASE + 100.0, BASE + 100.0, 30.0, {"gpu_util": 0.0, "memory_mib": 100.0})
+    device, words = Device(starts=(BASE - 720.0,)), Words(5.0, 900, 900, 80.0, 0)
+    track = follow(block_of([[sample]], 1), gpu_facts([device]), rule_of(words))
+    assert said(track, 0) == Reader([sample], device, words).read([BASE + 300])
+    assert (bool(track.is_open[0, 0]), bool(track.in_run[0, 0])) == (True, True)
 
 
 def part(block: SampleBlock, first: int, last: int) -> SampleBlock:
