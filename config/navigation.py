@@ -28,11 +28,6 @@ def having(right: str) -> Callable[[Visitor], bool]:
     return lambda visitor: right in visitor.rights
 
 
-def sees_unassigned(visitor: Visitor) -> bool:
-    """For who sees the whole queue, or may claim what names their team."""
-    return visitor.sees_all or "claim" in visitor.rights
-
-
 @dataclass(frozen=True)
 class Item:
     """A line of the menu. ``routes``: the names of pages that belong to it, the first is where it leads."""
@@ -53,7 +48,7 @@ ITEMS = (
     Item(("idle_list",), _("Idle machines"), "clock", "watch"),
     Item(("incidents",), _("Incidents"), "alert", "watch", sees_all),
     Item(("teams", "team"), _("Teams"), "teams", "money"),
-    Item(("unassigned",), _("Unassigned"), "notmine", "money", sees_unassigned),
+    Item(("unassigned",), _("Unassigned"), "notmine", "money", sees_all),
     Item(("prices",), _("Prices"), "charges", "money", sees_all),
     Item(("start",), _("First steps"), "check", "settings", having("manage_settings")),
     Item(("sources", "source"), _("Sources"), "health", "settings"),
